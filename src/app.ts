@@ -1,0 +1,71 @@
+/** The app: middleware in order, every operation under both base paths, and what answers when nothing else does. */
+import { Hono } from 'hono'
+import { v7 as newUuid } from 'uuid'
+import { describeFailure, isUnavailable } from './db/failures.ts'
+import { health } from './health/health.ts'
+import type { HonoEnvironment } from './http/context.ts'
+import { mount } from './http/endpoint.ts'
+import { answerRefusal, Refusal, unavailable, unforeseen } from './http/errors.ts'
+import { openapiDocument } from './http/openapi.ts'
+import { operations } from './operations.ts'
+
+/** SPEC.txt, Conventions: a deployment serves the same paths at its origin and under the prefix. */
+const BASE_PATHS = ['/', '/api/public-api']
+
+export function createApp(): Hono<HonoEnvironment> {
+  const app = new Hono<HonoEnvironment>({ getPath: rawPath })
+
+  app.use(async (c, next) => {
+    c.set('requestId', newUuid())
+    await next()
+    c.header('X-Request-Id', c.get('requestId'))
+    c.header('Cache-Control', c.res.headers.has('ETag') ? 'private, no-cache' : 'no-store')
+  })
+
+  const api = new Hono<HonoEnvironment>()
+  for (const operation of operations) mount(api, operation)
+  api.get('/health', health)
+  api.get('/openapi.json', (c) =>
+    c.body(openapiDocument(operations), 200, { 'Content-Type': 'application/json' }),
+  )
+  for (const [path, methods] of methodsByPath(api)) {
+    api.all(path, () => {
+      throw new Refusal(405, `This path answers ${methods.join(', ')} only.`, { Allow: methods.join(', ') })
+    })
+  }
+  for (const basePath of BASE_PATHS) app.route(basePath, api)
+
+  app.notFound((c) =>
+    answerRefusal(c, new Refusal(404, 'There is nothing at this path. /openapi.json lists what there is.')),
+  )
+  app.onError((error, c) => {
+    if (error instanceof Refusal) return answerRefusal(c, error)
+    console.error(
+      JSON.stringify({
+        requestId: c.get('requestId'),
+        operation: c.get('contract')?.operationId,
+        failure: describeFailure(error),
+      }),
+    )
+    const maySay503 = c.get('contract')?.errors[503] !== undefined
+    return answerRefusal(c, maySay503 && isUnavailable(error) ? unavailable() : unforeseen())
+  })
+  return app
+}
+
+/** The path as it was sent: decoded only after the route is known, so that an encoded slash stays inside its segment. */
+function rawPath(request: Request): string {
+  const start = request.url.indexOf('/', request.url.indexOf('://') + 3)
+  const end = request.url.slice(start).search(/[?#]/)
+  return end < 0 ? request.url.slice(start) : request.url.slice(start, start + end)
+}
+
+function methodsByPath(app: Hono<HonoEnvironment>): Map<string, string[]> {
+  const methods = new Map<string, string[]>()
+  for (const { path, method } of app.routes) {
+    const known = methods.get(path) ?? []
+    const answered = method === 'GET' ? ['GET', 'HEAD'] : [method]
+    methods.set(path, [...new Set([...known, ...answered])])
+  }
+  return methods
+}

@@ -1,0 +1,232 @@
+/**
+ * The tables. Column names are the names of the wire (SPEC.txt, Resources and their fields), times are ISO 8601
+ * text in UTC with milliseconds, so rows leave the database in the shape of the answer.
+ *
+ * Every row of an organization has `organizationId` first in its primary key. There are no foreign keys: a child
+ * is inserted by a statement that selects its parent, which checks existence and tenancy in one look-up.
+ */
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+export const organizations = sqliteTable('organizations', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  createdAt: text().notNull(),
+})
+
+/** API keys, found by the SHA-256 of their token; the token itself is never stored. */
+export const apiKeys = sqliteTable(
+  'apiKeys',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    name: text().notNull(),
+    /** SHA-256 of the token, in lower-case hexadecimal. */
+    hash: text().notNull(),
+    /** JSON array of scopes. */
+    scopes: text().notNull(),
+    /** The user that the key acts as, if any. */
+    userId: text(),
+    /** JSON array of the projects that the key is limited to; null: all. */
+    projectIds: text(),
+    expiresAt: text(),
+    revokedAt: text(),
+    lastUsedAt: text(),
+    createdAt: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.id] }),
+    uniqueIndex('apiKeysByHash').on(table.hash),
+  ],
+)
+
+export const users = sqliteTable(
+  'users',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    name: text().notNull(),
+    createdAt: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
+)
+
+export const projects = sqliteTable(
+  'projects',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    name: text().notNull(),
+    archivedAt: text(),
+    createdAt: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
+)
+
+export const agents = sqliteTable(
+  'agents',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    name: text().notNull(),
+    archivedAt: text(),
+    createdAt: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
+)
+
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    projectId: text().notNull(),
+    title: text().notNull(),
+    /** When the session was deleted, and its files with it; from then on it answers 410. */
+    deletedAt: text(),
+    createdAt: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
+)
+
+export const pullRequests = sqliteTable(
+  'pullRequests',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    projectId: text().notNull(),
+    title: text().notNull(),
+    createdAt: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
+)
+
+/** A user's pins: one list across all three types, in order of `position`. */
+export const pins = sqliteTable(
+  'pins',
+  {
+    organizationId: text().notNull(),
+    userId: text().notNull(),
+    resourceType: text({ enum: ['session', 'pull_request', 'project'] }).notNull(),
+    resourceId: text().notNull(),
+    /** Only its order counts. Gaps are left, so that placing a pin writes one row. */
+    position: integer().notNull(),
+    createdAt: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.userId, table.resourceType, table.resourceId] }),
+  ],
+)
+
+/** Schedules of projects and of agents. */
+export const schedules = sqliteTable(
+  'schedules',
+  {
+    organizationId: text().notNull(),
+    parentType: text({ enum: ['project', 'agent'] }).notNull(),
+    parentId: text().notNull(),
+    id: text().notNull(),
+    cron: text().notNull(),
+    /** IANA time zone; `UTC` for an agent's schedule. */
+    timezone: text().notNull(),
+    enabledAt: text(),
+    lastRunAt: text(),
+    nextRunAt: text(),
+    createdAt: text().notNull(),
+    updatedAt: text().notNull(),
+    /** The `Idempotency-Key` that it was created under, and the fingerprint of that request's body. */
+    idempotencyKey: text(),
+    idempotencyFingerprint: text(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.parentType, table.parentId, table.id] }),
+    uniqueIndex('schedulesByIdempotencyKey')
+      .on(table.organizationId, table.parentType, table.parentId, table.idempotencyKey)
+      .where(sql`"idempotencyKey" is not null`),
+  ],
+)
+
+/** What is known of a session's files, without their contents. */
+export const sessionFiles = sqliteTable(
+  'sessionFiles',
+  {
+    organizationId: text().notNull(),
+    sessionId: text().notNull(),
+    id: text().notNull(),
+    path: text().notNull(),
+    createdAt: text().notNull(),
+    updatedAt: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.sessionId, table.id] }),
+    uniqueIndex('sessionFilesById').on(table.organizationId, table.id),
+  ],
+)
+
+export const skills = sqliteTable(
+  'skills',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    name: text().notNull(),
+    description: text().notNull(),
+    /** New with every change of the skill or its files: its entity tag. */
+    revision: text().notNull(),
+    createdAt: text().notNull(),
+    updatedAt: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
+)
+
+export const skillFiles = sqliteTable(
+  'skillFiles',
+  {
+    organizationId: text().notNull(),
+    skillId: text().notNull(),
+    filename: text().notNull(),
+    id: text().notNull(),
+    content: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.skillId, table.filename] })],
+)
+
+/** A user's picture: the object that holds it, and the lease of an upload that is under way. */
+export const profilePictures = sqliteTable(
+  'profilePictures',
+  {
+    organizationId: text().notNull(),
+    userId: text().notNull(),
+    /** The object in R2; null until a first upload is complete. */
+    objectKey: text(),
+    contentType: text(),
+    /** Until when the newest upload may still write its object. */
+    leaseExpiresAt: text(),
+    updatedAt: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.userId] })],
+)
+
+/** Objects in R2 that nothing refers to any more; the sweep deletes each and only then forgets it. */
+export const doomedObjects = sqliteTable(
+  'doomedObjects',
+  {
+    objectKey: text().primaryKey(),
+    /** Not before this instant: nothing can still write the object then. */
+    sweepAfter: text().notNull(),
+  },
+  (table) => [index('doomedObjectsBySweepAfter').on(table.sweepAfter)],
+)
+
+export const environmentVariables = sqliteTable(
+  'environmentVariables',
+  {
+    organizationId: text().notNull(),
+    projectId: text().notNull(),
+    key: text().notNull(),
+    /** See crypto/sealed-value.ts. No statement of an HTTP operation selects it. */
+    sealedValue: text().notNull(),
+    createdAt: text().notNull(),
+    updatedAt: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.projectId, table.key] })],
+)

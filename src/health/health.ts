@@ -1,0 +1,69 @@
+/** `GET /health`: whether this deployment can serve. It needs no key and says nothing of what is stored. */
+import { desc, sql } from 'drizzle-orm'
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Context } from 'hono'
+import journal from '../../migrations/meta/_journal.json'
+import { parseKeyRing } from '../crypto/key-ring.ts'
+import { compileUnguarded, query, runBatch } from '../db/statement.ts'
+import type { Environment } from '../environment.ts'
+import type { HonoEnvironment } from '../http/context.ts'
+import { answerRefusal, Refusal } from '../http/errors.ts'
+
+/** Where wrangler records the migrations that it applied. */
+const appliedMigrations = sqliteTable('d1_migrations', { id: integer().primaryKey(), name: text().notNull() })
+
+const selectNewestMigration = compileUnguarded(
+  query
+    .select({ name: appliedMigrations.name })
+    .from(appliedMigrations)
+    .orderBy(desc(appliedMigrations.id))
+    .limit(1),
+)
+
+const selectOne = compileUnguarded(query.select({ one: sql<1>`1`.as('one') }).from(sql`(select 1)`))
+
+const NEWEST_MIGRATION = `${journal.entries.at(-1)?.tag}.sql`
+
+/** 200 and what is well; or 503 and what is not, in the one error shape. */
+export async function health(c: Context<HonoEnvironment>): Promise<Response> {
+  const database = await databaseHealth(c.env.DB)
+  const schema = database === 'answers' ? await schemaHealth(c.env.DB) : 'unknown'
+  const encryptionKeys = keysHealth(c.env)
+  if (database === 'answers' && schema === 'current' && encryptionKeys === 'configured') {
+    return c.json({ database, schema, encryptionKeys })
+  }
+  return answerRefusal(
+    c,
+    new Refusal(503, `database: ${database}; schema: ${schema}; encryptionKeys: ${encryptionKeys}`, {
+      'Retry-After': '5',
+    }),
+  )
+}
+
+async function databaseHealth(database: D1Database): Promise<'answers' | 'does not answer'> {
+  try {
+    await runBatch(database, [selectOne], {})
+    return 'answers'
+  } catch {
+    return 'does not answer'
+  }
+}
+
+async function schemaHealth(database: D1Database): Promise<string> {
+  try {
+    const [[newest]] = await runBatch(database, [selectNewestMigration], {})
+    if (newest?.name === NEWEST_MIGRATION) return 'current'
+  } catch {
+    // The table of migrations is not there: none was applied.
+  }
+  return `not current, apply the migrations up to ${NEWEST_MIGRATION}`
+}
+
+function keysHealth({ ENCRYPTION_KEYS }: Environment): 'configured' | 'not configured' {
+  try {
+    parseKeyRing(ENCRYPTION_KEYS ?? '')
+    return 'configured'
+  } catch {
+    return 'not configured'
+  }
+}

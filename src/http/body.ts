@@ -1,0 +1,56 @@
+/** Reads a JSON body within its limit. */
+import type { MiddlewareHandler } from 'hono'
+import { type HonoEnvironment, refuseInput } from './context.ts'
+import { Refusal } from './errors.ts'
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+
+/** Refuses a body by its declared length, before it is read. */
+export function refuseDeclaredLength(limitBytes: number): MiddlewareHandler {
+  return async (c, next) => {
+    if (Number(c.req.header('Content-Length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
+    await next()
+  }
+}
+
+/** Parses the body once and hands it to the validator that follows. */
+export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment> {
+  return async (c, next) => {
+    if (!JSON_TYPE.test(c.req.header('Content-Type') ?? '')) {
+      throw await refuseInput(c, 'Send the body as "Content-Type: application/json", in UTF-8.')
+    }
+    const bytes = await readUpTo(limitBytes, c.req.raw.body)
+    if (!bytes) throw await refuseInput(c, tooLarge(limitBytes).message, 413)
+    const value = parse(bytes)
+    if (value === undefined) throw await refuseInput(c, 'The body is not valid JSON in UTF-8.')
+    c.req.json = async () => value as never
+    await next()
+  }
+}
+
+function tooLarge(limitBytes: number): Refusal {
+  return new Refusal(413, `The body may have at most ${limitBytes} bytes.`)
+}
+
+/** The bytes of the stream, or undefined if there are more than the limit. */
+async function readUpTo(
+  limitBytes: number,
+  stream: ReadableStream<Uint8Array> | null,
+): Promise<ArrayBuffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream ?? []) {
+    size += chunk.byteLength
+    if (size > limitBytes) return undefined
+    chunks.push(chunk)
+  }
+  return new Blob(chunks).arrayBuffer()
+}
+
+function parse(bytes: ArrayBuffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+  } catch {
+    return undefined
+  }
+}

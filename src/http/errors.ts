@@ -1,0 +1,48 @@
+/** Refusals, and the one shape in which they leave: `{ "error": string }` (SPEC.txt, Errors). */
+import type { Context } from 'hono'
+
+/** An answer that is not a success. The message tells the caller what to change, never what went wrong inside. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.status = status
+    this.headers = headers
+  }
+}
+
+/** How soon a client may ask again when a store is away, in seconds. */
+const RETRY_AFTER_SECONDS = '5'
+
+export const unauthorized = {
+  missing: () =>
+    new Refusal(401, 'Send your API key in the header "Authorization: Bearer <API_KEY>".', {
+      'WWW-Authenticate': 'Bearer',
+    }),
+  invalid: () =>
+    new Refusal(401, 'The API key is not valid. Check that it is whole, or ask for a new one.', {
+      'WWW-Authenticate': 'Bearer error="invalid_token"',
+    }),
+}
+
+export const tooManyRequests = () =>
+  new Refusal(429, 'Too many requests. Wait a minute, then try again.', { 'Retry-After': '60' })
+
+export const unavailable = () =>
+  new Refusal(503, 'The service cannot answer right now. Nothing is lost: try again in a few seconds.', {
+    'Retry-After': RETRY_AFTER_SECONDS,
+  })
+
+export const unforeseen = () =>
+  new Refusal(
+    500,
+    'The service failed to answer. Try again, and if it lasts, report the X-Request-Id of this response.',
+  )
+
+/** Answers with a refusal in the one error shape. */
+export function answerRefusal(c: Context, refusal: Refusal): Response {
+  return c.json({ error: refusal.message }, refusal.status as 400, refusal.headers)
+}

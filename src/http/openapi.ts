@@ -1,0 +1,126 @@
+/** The OpenAPI 3.1 document, made from the contracts when it is first asked for. */
+
+import * as z from 'zod'
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
+import type { Contract, Endpoint } from './endpoint.ts'
+
+const error = z
+  .strictObject({ error: z.string().meta({ description: 'What to change.' }) })
+  .meta({ id: 'Error', example: { error: 'placement.position: expected "before" or "after"' } })
+
+const retryAfter = {
+  'Retry-After': {
+    description: 'In how many seconds to ask again.',
+    schema: { type: 'integer' as const, minimum: 0 },
+  },
+}
+
+const requestId = {
+  'X-Request-Id': {
+    description: 'Names this response in the logs of the service.',
+    schema: { type: 'string' as const, format: 'uuid' },
+  },
+}
+
+/** The answers that come from the service and not from an operation. */
+const SERVICE_ERRORS =
+  'Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too ' +
+  'large, 429 for too many requests (`Retry-After` says when to ask again).'
+
+let text: string | undefined
+
+/** The document as JSON text. */
+export function openapiDocument(operations: readonly Endpoint[]): string {
+  text ??= JSON.stringify(describe(operations))
+  return text
+}
+
+function describe(operations: readonly Endpoint[]) {
+  const paths: ZodOpenApiPathsObject = {}
+  for (const { contract } of operations) {
+    paths[contract.path] = {
+      ...paths[contract.path],
+      [contract.method.toLowerCase()]: describeOperation(contract),
+    }
+  }
+  const tags = [...new Set(operations.map(({ contract }) => contract.tag))]
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Workspace API',
+      version: '1.0.0',
+      summary: 'What a team of coding agents shares.',
+      description:
+        'Pins, schedules, session files, skills, profile pictures and environment variables of an organization. ' +
+        'Every error has the shape `{ "error": string }`; every response has an `X-Request-Id`.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [
+      { url: '/', description: 'This deployment.' },
+      { url: '/api/public-api', description: 'The same operations under the prefix.' },
+    ],
+    security: [{ apiKey: [] }],
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer wsk_…`.' },
+      },
+    },
+  })
+}
+
+function describeOperation(contract: Contract): ZodOpenApiOperationObject {
+  const { params, query, headers, body, success } = contract
+  return {
+    operationId: contract.operationId,
+    tags: [contract.tag],
+    summary: contract.summary,
+    description: `${contract.description}\n\nScope: \`${contract.scope}\`${contract.actsAsUser ? ', with a key that acts as a user' : ''}.`,
+    requestParams: { path: params, ...(query && { query }), ...(headers && { header: headers }) },
+    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        headers: { ...requestId, ...describeHeaders(success.headers) },
+        content: { 'application/json': { schema: success.schema, example: success.example } },
+      },
+      ...(success.conditional && {
+        304: {
+          description: 'What you have is current.',
+          headers: { ...requestId, ...describeHeaders(success.headers) },
+        },
+      }),
+      ...Object.fromEntries(
+        Object.entries(contract.errors).map(([status, description]) => [
+          status,
+          describeError(description, status === '503' ? retryAfter : {}),
+        ]),
+      ),
+      default: describeError(SERVICE_ERRORS, {
+        ...retryAfter,
+        ...describeHeaders({
+          'WWW-Authenticate': 'With 401: how to authenticate (RFC 6750).',
+          Allow: 'With 405: the methods that the path answers.',
+        }),
+      }),
+    },
+  }
+}
+
+function describeError(description: string, headers: object) {
+  return {
+    description,
+    headers: { ...requestId, ...headers },
+    content: { 'application/json': { schema: error } },
+  }
+}
+
+function describeHeaders(headers: Readonly<Record<string, string>> = {}) {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' as const } },
+    ]),
+  )
+}

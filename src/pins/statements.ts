@@ -1,0 +1,181 @@
+/** Placing a pin, in SQL: the order is one list for each user, of integers with gaps between them. */
+import { and, eq, isNotNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { explaining, isInReach, mayAct, now } from '../access/caller.ts'
+import { apiKeys, pins, projects, pullRequests, sessions } from '../db/schema.ts'
+import { compile, query } from '../db/statement.ts'
+
+/** The distance between neighbours after a renumbering and at either end: room for 30 placements into one gap. */
+const GAP = 2 ** 30
+
+const resourceType = sql.placeholder('resourceType')
+const resourceId = sql.placeholder('resourceId')
+const targetType = sql.placeholder('targetType')
+const targetId = sql.placeholder('targetId')
+/** -1: before the target; 1: after it. */
+const direction = sql.placeholder('direction')
+const pinLimit = sql.placeholder('pinLimit')
+
+type Projects = (projectId: SQLWrapper) => SQL
+
+/** True if the organization has the resource, not deleted, in one of those projects. */
+function resourceExists(
+  organizationId: SQLWrapper,
+  type: SQLWrapper,
+  id: SQLWrapper,
+  inProjects: Projects,
+): SQL<0 | 1> {
+  const has = (table: typeof sessions | typeof pullRequests | typeof projects, projectId: SQLWrapper) =>
+    sql`select 1 from ${table}
+        where ${table.organizationId} = ${organizationId} and ${table.id} = ${id} and ${inProjects(projectId)}`
+  return sql<0 | 1>`case ${type}
+    when 'session' then exists (${has(sessions, sessions.projectId)} and ${sessions.deletedAt} is null)
+    when 'pull_request' then exists (${has(pullRequests, pullRequests.projectId)})
+    else exists (${has(projects, projects.id)}) end`
+}
+
+/** The most pins allowed are of resources that are still there, whatever projects this key is limited to. */
+function countPins(organizationId: SQLWrapper, userId: SQLWrapper): SQL<number> {
+  const counted = alias(pins, 'counted')
+  const isThere = resourceExists(
+    counted.organizationId,
+    counted.resourceType,
+    counted.resourceId,
+    () => sql`true`,
+  )
+  return sql<number>`${query
+    .select({ count: sql`count(*)` })
+    .from(counted)
+    .where(and(eq(counted.organizationId, organizationId), eq(counted.userId, userId), isThere))}`
+}
+
+const own = alias(pins, 'own')
+const target = alias(pins, 'target')
+
+/** Joins the caller's pins to `apiKeys`: the one of this resource and the one of the target. */
+const isOwn = and(
+  eq(own.organizationId, apiKeys.organizationId),
+  eq(own.userId, apiKeys.userId),
+  eq(own.resourceType, resourceType),
+  eq(own.resourceId, resourceId),
+)
+const isTarget = and(
+  eq(target.organizationId, apiKeys.organizationId),
+  eq(target.userId, apiKeys.userId),
+  eq(target.resourceType, targetType),
+  eq(target.resourceId, targetId),
+)
+
+const hasResource = resourceExists(apiKeys.organizationId, resourceType, resourceId, isInReach)
+const hasTarget = resourceExists(apiKeys.organizationId, targetType, targetId, isInReach)
+const pinCount = countPins(apiKeys.organizationId, apiKeys.userId)
+
+export const explainPlacement = compile(
+  explaining({
+    resourceExists: hasResource.as('resourceExists'),
+    targetExists: sql<0 | 1>`${isNotNull(target.position)} and ${hasTarget}`.as('targetExists'),
+    isPinned: sql<0 | 1>`${isNotNull(own.position)}`.as('isPinned'),
+    pinCount: pinCount.as('pinCount'),
+  })
+    .leftJoin(own, isOwn)
+    .leftJoin(target, isTarget),
+)
+
+/** The nearest pin on the side of the target where this one is to stand, apart from this one; NULL at the list's end. */
+function neighbourPosition(): SQL<number | null> {
+  const other = alias(pins, 'other')
+  return sql<number | null>`${query
+    .select({ position: sql`${direction} * min(${direction} * ${other.position})` })
+    .from(other)
+    .where(
+      and(
+        eq(other.organizationId, target.organizationId),
+        eq(other.userId, target.userId),
+        sql`not (${other.resourceType} = ${resourceType} and ${other.resourceId} = ${resourceId})`,
+        sql`${direction} * ${other.position} > ${direction} * ${target.position}`,
+      ),
+    )}`
+}
+
+/** Between which positions the pin goes. No row if the caller may not place it. */
+const placement = query
+  .select({
+    organizationId: target.organizationId,
+    userId: target.userId,
+    targetPosition: sql<number>`${target.position}`.as('targetPosition'),
+    neighbourPosition: neighbourPosition().as('neighbourPosition'),
+    ownPosition: sql<number | null>`${own.position}`.as('ownPosition'),
+  })
+  .from(apiKeys)
+  .innerJoin(target, isTarget)
+  .leftJoin(own, isOwn)
+  .where(and(mayAct, hasResource, hasTarget, or(isNotNull(own.position), sql`${pinCount} < ${pinLimit}`)))
+  .as('placement')
+
+/** False if the pin stands there already. */
+const isMove = sql`case
+  when ${placement.ownPosition} is null then true
+  when ${placement.ownPosition} = ${placement.targetPosition} then false
+  when ${direction} * ${placement.ownPosition} < ${direction} * ${placement.targetPosition} then true
+  else ${direction} * ${placement.ownPosition} > ${direction} * ${placement.neighbourPosition} end`
+
+const ranked = query
+  .select({
+    organizationId: pins.organizationId,
+    userId: pins.userId,
+    resourceType: pins.resourceType,
+    resourceId: pins.resourceId,
+    rank: sql<number>`row_number() over (order by ${pins.position})`.as('rank'),
+  })
+  .from(apiKeys)
+  .innerJoin(pins, and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
+  .where(mayAct)
+  .as('ranked')
+
+const isGapFull = sql`exists ${query
+  .select({ one: sql`1` })
+  .from(placement)
+  .where(and(isMove, sql`abs(${placement.neighbourPosition} - ${placement.targetPosition}) < 2`))}`
+
+/** If the pin is to move into a gap that is full: spreads the pins of this user evenly again, in the same order. */
+export const renumber = compile(
+  query
+    .update(pins)
+    .set({ position: sql`${ranked.rank} * ${sql.raw(String(GAP))}` })
+    .from(ranked)
+    .where(
+      and(
+        isGapFull,
+        eq(pins.organizationId, ranked.organizationId),
+        eq(pins.userId, ranked.userId),
+        eq(pins.resourceType, ranked.resourceType),
+        eq(pins.resourceId, ranked.resourceId),
+      ),
+    ),
+)
+
+/** Moves the pin, or makes it. A row comes back if the order changed. */
+export const place = compile(
+  query
+    .insert(pins)
+    .select(
+      query
+        .select({
+          organizationId: placement.organizationId,
+          userId: placement.userId,
+          resourceType: sql<'session' | 'pull_request' | 'project'>`${resourceType}`.as('resourceType'),
+          resourceId: sql<string>`${resourceId}`.as('resourceId'),
+          position: sql<number>`coalesce(
+            (${placement.targetPosition} + ${placement.neighbourPosition}) / 2,
+            ${placement.targetPosition} + ${direction} * ${sql.raw(String(GAP))})`.as('position'),
+          createdAt: sql<string>`${now}`.as('createdAt'),
+        })
+        .from(placement)
+        .where(isMove),
+    )
+    .onConflictDoUpdate({
+      target: [pins.organizationId, pins.userId, pins.resourceType, pins.resourceId],
+      set: { position: sql`excluded.${sql.identifier('position')}` },
+    })
+    .returning({ resourceId: pins.resourceId }),
+)

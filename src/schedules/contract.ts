@@ -1,0 +1,126 @@
+/** SPEC.txt, Endpoints, 2 and 3; CONTRACT.md, Answers of the seven, 2 and 3. */
+import * as z from 'zod'
+import type { Contract } from '../http/endpoint.ts'
+import { externalId, instant, text, uuid } from '../http/fields.ts'
+import { problemOfCron } from './cron.ts'
+import { isTimezone } from './timezone.ts'
+
+const cron = (max: number) =>
+  text(1, max)
+    .superRefine((expression, context) => {
+      const problem = problemOfCron(expression)
+      if (problem) context.addIssue({ code: 'custom', message: problem })
+    })
+    .meta({
+      description:
+        'Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, ' +
+        'or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.',
+      minLength: 1,
+      maxLength: max,
+      example: '30 9 * * mon-fri',
+    })
+
+const timezone = text(1, 255)
+  .refine(isTimezone, 'expected an IANA time zone such as "Europe/Paris" or "UTC"')
+  .meta({ description: 'An IANA time zone name.', minLength: 1, maxLength: 255, example: 'Europe/Paris' })
+
+const headers = z.object({
+  'Idempotency-Key': text(1, 255).optional().meta({
+    description:
+      'Makes the request safe to repeat: the same key and an equal body again answer with the schedule that the first made.',
+    minLength: 1,
+    maxLength: 255,
+    example: 'nightly-build-1',
+  }),
+})
+
+const times = {
+  enabledAt: instant().nullable().meta({ description: 'Since when it is enabled; null while it is paused.' }),
+  lastRunAt: instant().nullable().meta({ description: 'Its latest run; null before the first.' }),
+  nextRunAt: instant()
+    .nullable()
+    .meta({ description: 'The next instant that it fires at; null while it is paused.' }),
+  createdAt: instant(),
+  updatedAt: instant(),
+}
+
+const exampleTimes = {
+  enabledAt: '2026-03-27T14:05:09.120Z',
+  lastRunAt: null,
+  nextRunAt: '2026-03-30T07:30:00.000Z',
+  createdAt: '2026-03-27T14:05:09.120Z',
+  updatedAt: '2026-03-27T14:05:09.120Z',
+}
+
+const created = {
+  status: 201,
+  description: 'The schedule is created, or was by an earlier request with this `Idempotency-Key`.',
+  headers: { Location: 'The path of the schedule.' },
+} as const
+
+export const createProjectScheduleContract = {
+  operationId: 'createProjectSchedule',
+  method: 'POST',
+  path: '/v1/projects/{projectId}/schedules',
+  tag: 'Projects',
+  summary: 'Create a project schedule',
+  description: 'Creates a recurring build schedule for a project.',
+  scope: 'schedules:write',
+  params: z.object({ projectId: externalId('website').meta({ description: 'The project.' }) }),
+  headers,
+  body: z
+    .strictObject({ cron: cron(255), timezone })
+    .meta({ id: 'NewProjectSchedule', example: { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' } }),
+  success: {
+    ...created,
+    schema: z
+      .strictObject({ id: uuid(), projectId: z.string(), cron: z.string(), timezone: z.string(), ...times })
+      .meta({ id: 'ProjectSchedule' }),
+    example: {
+      id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+      projectId: 'website',
+      cron: '30 9 * * mon-fri',
+      timezone: 'Europe/Paris',
+      ...exampleTimes,
+    },
+  },
+  errors: {
+    400: 'The path or body is wrong, or the key lacks the caller scope.',
+    403: 'The key is limited to other projects.',
+    404: 'The organization has no project with this id.',
+    409: 'The project is archived or has the most schedules allowed, or the `Idempotency-Key` was used with another body.',
+    500: 'The schedule could not be created.',
+  },
+} as const satisfies Contract
+
+export const createAgentScheduleContract = {
+  operationId: 'createAgentSchedule',
+  method: 'POST',
+  path: '/v1/agents/{agentId}/schedules',
+  tag: 'Agents',
+  summary: 'Create an agent schedule',
+  description: 'Creates a recurring schedule for an agent. Its cron expression is in UTC.',
+  scope: 'schedules:write',
+  params: z.object({ agentId: uuid().meta({ description: 'The agent.' }) }),
+  headers,
+  body: z.strictObject({ cron: cron(500) }).meta({ id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
+  success: {
+    ...created,
+    schema: z
+      .strictObject({ id: uuid(), agentId: uuid(), cron: z.string(), ...times })
+      .meta({ id: 'AgentSchedule' }),
+    example: {
+      id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+      agentId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+      cron: '0 6 * * *',
+      ...exampleTimes,
+      nextRunAt: '2026-03-28T06:00:00.000Z',
+    },
+  },
+  errors: {
+    400: 'The path or body is wrong, or the key lacks the caller scope.',
+    404: 'The organization has no agent with this id.',
+    409: 'The agent is archived or has the most schedules allowed, or the `Idempotency-Key` was used with another body.',
+    500: 'The schedule could not be created.',
+  },
+} as const satisfies Contract

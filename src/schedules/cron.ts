@@ -1,0 +1,182 @@
+/**
+ * The grammar of cron expressions (CONTRACT.md, Cron). It is closed: all else is refused with a sentence that says why.
+ *
+ *     expression = "@hourly" | "@daily" | … | minute hour day-of-month month day-of-week
+ *     field      = item { "," item }
+ *     item       = "*" [ "/" step ] | value [ "-" value ] [ "/" step ]
+ */
+
+export interface Cron {
+  /** The five fields, written plainly for croner: numbers only, `a/n` as a range with a step. */
+  readonly pattern: string
+  /** True if neither the minute nor the hour has a `*` or a step: such times follow the wall clock. */
+  readonly hasFixedTimes: boolean
+}
+
+interface Field {
+  readonly name: string
+  readonly min: number
+  readonly max: number
+  readonly names?: readonly string[]
+}
+
+const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
+const WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
+const DAYS_OF_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+const MINUTE: Field = { name: 'minute', min: 0, max: 59 }
+const HOUR: Field = { name: 'hour', min: 0, max: 23 }
+const DAY_OF_MONTH: Field = { name: 'day of month', min: 1, max: 31 }
+const MONTH: Field = { name: 'month', min: 1, max: 12, names: MONTHS }
+/** 7 is Sunday too, but not where a step ends by itself. */
+const DAY_OF_WEEK: Field = { name: 'day of week', min: 0, max: 6, names: WEEKDAYS }
+const SUNDAY = 7
+
+const MACROS: Readonly<Record<string, string>> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+}
+
+class CronProblem extends Error {}
+
+/** The first thing that is wrong with an expression, or undefined. */
+export function problemOfCron(expression: string): string | undefined {
+  try {
+    parseCron(expression)
+    return undefined
+  } catch (error) {
+    if (error instanceof CronProblem) return error.message
+    throw error
+  }
+}
+
+/** @throws if the expression is wrong; `problemOfCron` says how. */
+export function parseCron(expression: string): Cron {
+  const fields = split(expression)
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = fields
+  const items = {
+    minute: parseField(MINUTE, minute),
+    hour: parseField(HOUR, hour),
+    dayOfMonth: parseField(DAY_OF_MONTH, dayOfMonth),
+    month: parseField(MONTH, month),
+    dayOfWeek: parseField(DAY_OF_WEEK, dayOfWeek),
+  }
+  if (dayOfWeek === '*' && !hasAnyDay(items.dayOfMonth, items.month)) {
+    throw new CronProblem('never fires: none of its months has such a day')
+  }
+  return {
+    pattern: Object.values(items).map(write).join(' '),
+    hasFixedTimes: !/[*/]/.test(minute + hour),
+  }
+}
+
+type FiveFields = [minute: string, hour: string, dayOfMonth: string, month: string, dayOfWeek: string]
+
+function split(expression: string): FiveFields {
+  if (expression.startsWith('@')) {
+    const macro = MACROS[expression]
+    if (macro) return macro.split(' ') as FiveFields
+    throw new CronProblem(`expected one of ${Object.keys(MACROS).join(' ')}, or five fields`)
+  }
+  const fields = expression.split(/ +/)
+  if (expression.trim() !== expression || /[^\S ]/.test(expression)) {
+    throw new CronProblem(
+      'expected fields separated by spaces, with no other white space and none at either end',
+    )
+  }
+  if (fields.length !== 5) {
+    throw new CronProblem(
+      `expected five fields (minute, hour, day of month, month, day of week), got ${fields.length}`,
+    )
+  }
+  return fields as FiveFields
+}
+
+/** Every value from `from` to `to` in steps; `isWild` if it is a plain `*`. */
+interface Item {
+  readonly from: number
+  readonly to: number
+  readonly step: number
+  readonly isWild: boolean
+}
+
+const ITEM = /^(?:(\*)|(\w+)(?:-(\w+))?)(?:\/(\w+))?$/
+
+function parseField(field: Field, text: string): Item[] {
+  return text.split(',').map((part) => parseItem(field, part))
+}
+
+function parseItem(field: Field, part: string): Item {
+  const match = ITEM.exec(part)
+  if (!match) {
+    throw new CronProblem(
+      `${field.name}: expected numbers${field.names ? ' or names' : ''}, lists, ranges and steps, such as ${example(field)}`,
+    )
+  }
+  const [, wild, first, last, stepText] = match
+  const step = stepText === undefined ? 1 : parseStep(field, stepText)
+  if (wild !== undefined) {
+    return { from: field.min, to: field.max, step, isWild: stepText === undefined }
+  }
+  const from = parseValue(field, first ?? '')
+  const to = last === undefined ? endOf(field, from, stepText) : parseRangeEnd(field, last, from)
+  if (to < from) throw new CronProblem(`${field.name}: expected a range from the lower to the higher value`)
+  return { from, to, step, isWild: false }
+}
+
+/** Where an item without a range ends: at its one value, or, with a step, at the field's end. */
+function endOf(field: Field, from: number, stepText: string | undefined): number {
+  return stepText === undefined ? from : Math.max(from, field.max)
+}
+
+/** `fri-sun` ends on the Sunday that comes after, which is 7. */
+function parseRangeEnd(field: Field, text: string, from: number): number {
+  const to = parseValue(field, text)
+  return field === DAY_OF_WEEK && to === 0 && from > 0 && !/^\d/.test(text) ? SUNDAY : to
+}
+
+function parseValue(field: Field, text: string): number {
+  const named = field.names?.indexOf(text.toUpperCase()) ?? -1
+  if (named >= 0) return named + field.min
+  const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN
+  const max = field === DAY_OF_WEEK ? SUNDAY : field.max
+  if (value >= field.min && value <= max) return value
+  throw new CronProblem(
+    `${field.name}: expected ${field.min} to ${max}${field.names ? ` or a name such as ${field.names[1]}` : ''}`,
+  )
+}
+
+function parseStep(field: Field, text: string): number {
+  const size = field.max - field.min + 1
+  const step = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN
+  if (step >= 1 && step <= size) return step
+  throw new CronProblem(`${field.name}: expected a step from 1 to ${size}`)
+}
+
+function example(field: Field): string {
+  const first = field.names?.[1] ?? String(field.min)
+  return `${first}, ${field.min}-${field.min + 3} or */2`
+}
+
+function hasAnyDay(daysOfMonth: Item[], months: Item[]): boolean {
+  const earliest = Math.min(...daysOfMonth.map((item) => item.from))
+  return months.some((item) => {
+    for (let month = item.from; month <= item.to; month += item.step) {
+      if (earliest <= (DAYS_OF_MONTHS[month - 1] ?? 0)) return true
+    }
+    return false
+  })
+}
+
+function write(items: Item[]): string {
+  return items
+    .map(({ from, to, step, isWild }) =>
+      isWild ? '*' : step === 1 && from === to ? `${from}` : `${from}-${to}/${step}`,
+    )
+    .join(',')
+}

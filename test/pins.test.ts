@@ -1,0 +1,266 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PREFIX, request } from './support/api.ts'
+import { failingDatabase } from './support/bindings.ts'
+import { type ResourceType, Workspace } from './support/workspace.ts'
+
+const TYPES: ResourceType[] = ['session', 'pull_request', 'project']
+
+/** A workspace with `count` pins of all types. */
+async function withPins(count: number) {
+  const workspace = await Workspace.create()
+  const key = await workspace.addKey()
+  const projectId = await workspace.addProject()
+  const pins: { type: ResourceType; id: string }[] = []
+  for (let index = 0; index < count; index++) {
+    const type = TYPES[index % 3] as ResourceType
+    const id = await workspace.addResource(type, projectId)
+    await workspace.pin(type, id)
+    pins.push({ type, id })
+  }
+  return { workspace, key, projectId, pins }
+}
+
+type Pin = { type: ResourceType; id: string }
+
+function place(key: string, pin: Pin, position: 'before' | 'after', target: Pin, more = {}) {
+  return request('PATCH', `/v1/pins/${pin.type}/${pin.id}`, {
+    key,
+    json: { placement: { target, position } },
+    ...more,
+  })
+}
+
+const names = (pins: Pin[]) => pins.map(({ type, id }) => `${type}/${id}`)
+
+describe('updatePin', () => {
+  it('moves a pin before and after another, across types', async () => {
+    const { workspace, key, pins } = await withPins(4)
+    const [a, b, c, d] = pins as [Pin, Pin, Pin, Pin]
+    expect((await place(key, d, 'before', a)).body).toEqual({ updated: true })
+    expect(await workspace.pins()).toEqual(names([d, a, b, c]))
+    expect((await place(key, d, 'after', b)).body).toEqual({ updated: true })
+    expect(await workspace.pins()).toEqual(names([a, b, d, c]))
+    expect((await place(key, a, 'after', c)).body).toEqual({ updated: true })
+    expect(await workspace.pins()).toEqual(names([b, d, c, a]))
+  })
+
+  it('answers updated: false where the pin already stands, or next to itself', async () => {
+    const { workspace, key, pins } = await withPins(3)
+    const [a, b, c] = pins as [Pin, Pin, Pin]
+    for (const [pin, position, target] of [
+      [a, 'before', b],
+      [b, 'after', a],
+      [c, 'after', b],
+      [b, 'before', b],
+      [b, 'after', b],
+    ] as const) {
+      const { status, body } = await place(key, pin, position, target)
+      expect([status, body]).toEqual([200, { updated: false }])
+    }
+    expect(await workspace.pins()).toEqual(names([a, b, c]))
+  })
+
+  it('pins a resource that is not pinned yet, beside the target', async () => {
+    const { workspace, key, projectId, pins } = await withPins(2)
+    const [a, b] = pins as [Pin, Pin]
+    for (const type of TYPES) {
+      const pin = { type, id: await workspace.addResource(type, projectId) }
+      expect((await place(key, pin, 'after', a)).body).toEqual({ updated: true })
+      expect(await workspace.pins()).toContain(`${type}/${pin.id}`)
+    }
+    expect((await workspace.pins())[0]).toBe(`${a.type}/${a.id}`)
+    expect((await workspace.pins()).at(-1)).toBe(`${b.type}/${b.id}`)
+  })
+
+  it('takes ids in either case, and answers under the prefix', async () => {
+    const { workspace, key, pins } = await withPins(2)
+    const [a, b] = pins as [Pin, Pin]
+    const answer = await request('PATCH', `${PREFIX}/v1/pins/${b.type}/${b.id.toUpperCase()}`, {
+      key,
+      json: { placement: { target: { type: a.type, id: a.id.toUpperCase() }, position: 'before' } },
+    })
+    expect(answer.body).toEqual({ updated: true })
+    expect(await workspace.pins()).toEqual(names([b, a]))
+  })
+
+  it('keeps the lists of users apart', async () => {
+    const { workspace, key, pins } = await withPins(2)
+    const [a, b] = pins as [Pin, Pin]
+    const other = await workspace.addUser()
+    await workspace.pin(b.type, b.id, other)
+    const otherKey = await workspace.addKey({ userId: other })
+    expect((await place(otherKey, b, 'before', a)).status).toBe(404)
+    expect((await place(key, b, 'before', a)).status).toBe(200)
+    expect(await workspace.pins(other)).toEqual(names([b]))
+  })
+
+  it.each([
+    [{}, 'placement: required, expected an object'],
+    [
+      { placement: {} },
+      'placement.target: required, expected an object; placement.position: required, expected "before" or "after"',
+    ],
+    [
+      { placement: { target: { type: 'session', id: 'x' }, position: 'before' } },
+      'placement.target.id: expected a UUID',
+    ],
+    [
+      { placement: { target: { type: 'user', id: 'x' }, position: 'under' } },
+      'placement.target.type: expected "session" or "pull_request" or "project"; placement.target.id: expected a UUID; placement.position: expected "before" or "after"',
+    ],
+    [{ placement: 3 }, 'placement: expected an object'],
+    [[], 'body: expected an object'],
+    [null, 'body: expected an object'],
+  ])('refuses the body %j', async (json, error) => {
+    const { key, pins } = await withPins(1)
+    const [a] = pins as [Pin]
+    const answer = await request('PATCH', `/v1/pins/${a.type}/${a.id}`, { key, json })
+    expect([answer.status, answer.body]).toEqual([400, { error }])
+  })
+
+  it.each([
+    ['extra', (body: object) => ({ ...body, extra: 1 })],
+    ['placement.extra', (body: { placement: object }) => ({ placement: { ...body.placement, extra: 1 } })],
+    [
+      'placement.target.extra',
+      (body: { placement: { target: object } }) => ({
+        placement: { ...body.placement, target: { ...body.placement.target, extra: 1 } },
+      }),
+    ],
+  ])('refuses the extra property %s', async (name, spoil) => {
+    const { key, pins } = await withPins(1)
+    const [a] = pins as [Pin]
+    const json = spoil({ placement: { target: a, position: 'before' } } as never)
+    const answer = await request('PATCH', `/v1/pins/${a.type}/${a.id}`, { key, json })
+    expect([answer.status, answer.body]).toEqual([400, { error: `${name}: unknown property` }])
+  })
+
+  it('refuses a type or an id that it does not know in the path', async () => {
+    const { key, pins } = await withPins(1)
+    const [a] = pins as [Pin]
+    const json = { placement: { target: a, position: 'before' } }
+    const wrongType = await request('PATCH', `/v1/pins/user/${a.id}`, { key, json })
+    expect(wrongType.status).toBe(400)
+    expect(wrongType.body.error).toBe('resourceType: expected "session" or "pull_request" or "project"')
+    const wrongId = await request('PATCH', '/v1/pins/session/7', { key, json })
+    expect([wrongId.status, wrongId.body]).toEqual([400, { error: 'resourceId: expected a UUID' }])
+  })
+
+  it('answers 404 for a resource, or a target, that is not there for this caller', async () => {
+    const { workspace, key, projectId, pins } = await withPins(2)
+    const [a] = pins as [Pin]
+    const missing = { type: 'session', id: crypto.randomUUID() } as const
+    expect((await place(key, missing, 'before', a)).status).toBe(404)
+    expect((await place(key, a, 'before', missing)).status).toBe(404)
+
+    const unpinned = { type: 'session', id: await workspace.addSession(projectId) } as const
+    expect((await place(key, a, 'before', unpinned)).status).toBe(404)
+
+    const wrongType = { type: 'pull_request', id: a.id } as const
+    expect((await place(key, wrongType, 'before', a)).status).toBe(404)
+  })
+
+  it('answers 404 for a deleted session, as pin and as target', async () => {
+    const { workspace, key, projectId, pins } = await withPins(2)
+    const [, b] = pins as [Pin, Pin]
+    const session = { type: 'session', id: await workspace.addSession(projectId) } as const
+    await workspace.pin('session', session.id)
+    await workspace.deleteSession(session.id)
+    expect((await place(key, session, 'before', b)).status).toBe(404)
+    expect((await place(key, b, 'before', session)).status).toBe(404)
+  })
+
+  it('answers 404 for what is in a project that the key is not limited to', async () => {
+    const { workspace, projectId } = await withPins(0)
+    const reachable = await workspace.addProject()
+    const here = { type: 'session', id: await workspace.addSession(reachable) } as const
+    const there = { type: 'session', id: await workspace.addSession(projectId) } as const
+    const project = { type: 'project', id: projectId } as const
+    for (const pin of [here, there, project]) await workspace.pin(pin.type, pin.id)
+    const limited = await workspace.addKey({ projectIds: [reachable] })
+    expect((await place(limited, there, 'before', here)).status).toBe(404)
+    expect((await place(limited, project, 'before', here)).status).toBe(404)
+    expect((await place(limited, here, 'after', there)).status).toBe(404)
+    expect((await place(limited, { type: 'project', id: reachable }, 'after', here)).status).toBe(200)
+  })
+
+  it('answers 409 for a new pin at the limit, and still moves the pins there are', async () => {
+    const { workspace, key, projectId, pins } = await withPins(3)
+    const [a, b] = pins as [Pin, Pin]
+    const environment = { PIN_LIMIT: '3' }
+    const extra = { type: 'session', id: await workspace.addSession(projectId) } as const
+    const refused = await place(key, extra, 'before', a, { environment })
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      'You have 3 pins, the most allowed: unpin something first',
+    ])
+    expect((await place(key, b, 'before', a, { environment })).body).toEqual({ updated: true })
+    expect(await workspace.pins()).toHaveLength(3)
+  })
+
+  it('does not count the pins of deleted sessions against the limit', async () => {
+    const { workspace, key, projectId, pins } = await withPins(3)
+    const [gone, b] = pins as [Pin, Pin]
+    await workspace.deleteSession(gone.id)
+    const extra = { type: 'session', id: await workspace.addSession(projectId) } as const
+    const answer = await place(key, extra, 'before', b, { environment: { PIN_LIMIT: '3' } })
+    expect(answer.body).toEqual({ updated: true })
+  })
+
+  it('answers 400 if the key lacks the scope or the user', async () => {
+    const { workspace, pins } = await withPins(2)
+    const [a, b] = pins as [Pin, Pin]
+    const withoutScope = await workspace.addKey({ scopes: ['skills:read'] })
+    const first = await place(withoutScope, b, 'before', a)
+    expect([first.status, first.body.error]).toEqual([400, 'This API key lacks the scope "pins:write".'])
+    const withoutUser = await workspace.addKey({ userId: null })
+    expect((await place(withoutUser, b, 'before', a)).status).toBe(400)
+    expect(await workspace.pins()).toEqual(names([a, b]))
+  })
+
+  it('answers 500 in a constant sentence if the database fails', async () => {
+    const { key, pins } = await withPins(2)
+    const [a, b] = pins as [Pin, Pin]
+    const DB = failingDatabase(new Error('D1_ERROR: no such table: pins: SQLITE_ERROR'))
+    const answer = await place(key, b, 'before', a, { environment: { DB } })
+    expect(answer.status).toBe(500)
+    expect(answer.body.error).not.toContain('pins')
+  })
+
+  it('never runs out of room in one gap, and keeps the order', async () => {
+    const { workspace, key, pins } = await withPins(4)
+    const [first, second, third, fourth] = pins as [Pin, Pin, Pin, Pin]
+    for (let round = 0; round < 100; round++) {
+      const [mover, stayer] = round % 2 === 0 ? [third, second] : [second, third]
+      expect((await place(key, mover, 'after', first)).body).toEqual({ updated: true })
+      expect(await workspace.pins()).toEqual(names([first, mover, stayer, fourth]))
+    }
+  })
+
+  it('agrees with a plain array over 2,000 random placements', async () => {
+    const { workspace, key, pins } = await withPins(6)
+    let model = [...pins]
+    const step = fc.record({
+      pin: fc.nat(5),
+      target: fc.nat(5),
+      position: fc.constantFrom('before' as const, 'after' as const),
+    })
+    const steps = fc.sample(step, { numRuns: 2000, seed: 20260329 })
+    for (const [index, { pin, target, position }] of steps.entries()) {
+      const moved = pins[pin] as Pin
+      const beside = pins[target] as Pin
+      const before = model
+      if (moved !== beside) {
+        const rest = model.filter((candidate) => candidate !== moved)
+        rest.splice(rest.indexOf(beside) + (position === 'after' ? 1 : 0), 0, moved)
+        model = rest
+      }
+      const updated = model.some((candidate, place) => candidate !== before[place])
+      const answer = await place(key, moved, position, beside)
+      expect([index, answer.body]).toEqual([index, { updated }])
+      if (index % 50 === 0) expect(await workspace.pins()).toEqual(names(model))
+    }
+    expect(await workspace.pins()).toEqual(names(model))
+  })
+})

@@ -1,0 +1,56 @@
+/** Requests to the Worker, in workerd. Every response is checked against the OpenAPI document. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import type { Environment } from '../../src/environment.ts'
+import worker from '../../src/index.ts'
+import { expectDocumented } from './document.ts'
+
+export const ORIGIN = 'https://workspace.example'
+export const PREFIX = '/api/public-api'
+
+export interface RequestOptions {
+  readonly key?: string
+  /** Sent as JSON. */
+  readonly json?: unknown
+  /** Sent as it is. */
+  readonly body?: BodyInit
+  readonly headers?: Readonly<Record<string, string>>
+  /** Bindings that stand in for those of the test's environment. */
+  readonly environment?: Partial<Environment>
+}
+
+export interface ApiResponse {
+  readonly status: number
+  readonly headers: Headers
+  /** The parsed body; null if there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape, and compare them with what they expect
+  readonly body: any
+}
+
+/** @param path from `/v1/…`, or with the prefix; percent-encoded. */
+export async function request(
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<ApiResponse> {
+  const headers = new Headers(options.headers)
+  if (options.key !== undefined) headers.set('Authorization', `Bearer ${options.key}`)
+  if (options.json !== undefined && !headers.has('Content-Type'))
+    headers.set('Content-Type', 'application/json')
+  const body = options.json === undefined ? options.body : JSON.stringify(options.json)
+  const context = createExecutionContext()
+  const response = await worker.fetch(
+    new Request(ORIGIN + path, { method, headers, ...(body !== undefined && { body }) }),
+    { ...env, ...options.environment },
+    context,
+  )
+  await waitOnExecutionContext(context)
+  const text = await response.text()
+  const answer = {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? null : JSON.parse(text),
+  }
+  expectDocumented(method, path, answer)
+  return answer
+}

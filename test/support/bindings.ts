@@ -1,0 +1,63 @@
+/** Real bindings, watched or made to fail. */
+import { env } from 'cloudflare:workers'
+
+export interface DatabaseUse {
+  readonly DB: D1Database
+  /** Round trips to D1. */
+  calls: number
+  rowsRead: number
+  rowsWritten: number
+  /** The SQL of every statement, with what it was bound to. */
+  readonly statements: { sql: string; rowsRead: number; rowsWritten: number }[]
+}
+
+/** The test's database, with a count of what is asked of it. The Worker asks in batches only. */
+export function watchedDatabase(): DatabaseUse {
+  const sqlOf = new WeakMap<D1PreparedStatement, string>()
+  const use: DatabaseUse = {
+    calls: 0,
+    rowsRead: 0,
+    rowsWritten: 0,
+    statements: [],
+    DB: {
+      prepare(sql: string) {
+        const statement = env.DB.prepare(sql)
+        return {
+          bind(...values: unknown[]) {
+            const bound = statement.bind(...values)
+            sqlOf.set(bound, sql)
+            return bound
+          },
+        }
+      },
+      async batch(statements: D1PreparedStatement[]) {
+        use.calls++
+        const results = await env.DB.batch(statements)
+        for (const [index, { meta }] of results.entries()) {
+          use.rowsRead += meta.rows_read
+          use.rowsWritten += meta.rows_written
+          use.statements.push({
+            sql: sqlOf.get(statements[index] as D1PreparedStatement) ?? '',
+            rowsRead: meta.rows_read,
+            rowsWritten: meta.rows_written,
+          })
+        }
+        return results
+      },
+    } as unknown as D1Database,
+  }
+  return use
+}
+
+/** A database whose every batch fails with this error. */
+export function failingDatabase(error: Error): D1Database {
+  return {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    batch: () => Promise.reject(error),
+  } as unknown as D1Database
+}
+
+/** An object store whose every call fails with this error. */
+export function failingObjects(error: Error): R2Bucket {
+  return new Proxy(env.OBJECTS, { get: () => () => Promise.reject(error) })
+}

@@ -1,0 +1,69 @@
+/** The OpenAPI document as the judge of every response that a test sees. */
+import { Validator } from '@cfworker/json-schema'
+import { expect } from 'vitest'
+import { openapiDocument } from '../../src/http/openapi.ts'
+import { operations } from '../../src/operations.ts'
+import type { ApiResponse } from './api.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked by names that only it knows
+export const document: any = JSON.parse(openapiDocument(operations))
+
+/** Which statuses of which operation the tests of this file have seen: `updatePin 200`. */
+export const seenStatuses = new Set<string>()
+
+const validators = new Map<object, Validator>()
+
+/** Fails the test if the response is not one that the document allows. */
+export function expectDocumented(method: string, path: string, response: ApiResponse): void {
+  expect(response.headers.get('X-Request-Id')).toMatch(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+  )
+  const cacheControl = response.headers.has('ETag') ? 'private, no-cache' : 'no-store'
+  expect(response.headers.get('Cache-Control')).toBe(cacheControl)
+
+  const operation = operationAt(method, path)
+  const documented = operation?.responses[response.status] ?? operation?.responses.default
+  if (operation) {
+    seenStatuses.add(`${operation.operationId} ${response.status}`)
+    const fromService = [401, 405, 413, 429]
+    const isListed = operation.responses[response.status] !== undefined
+    expect(
+      isListed || fromService.includes(response.status),
+      `${operation.operationId} ${response.status}`,
+    ).toBe(true)
+  }
+  if (response.status >= 400) {
+    expect(Object.keys(response.body)).toEqual(['error'])
+    expect(response.body.error).toMatch(/\S/)
+  }
+  const schema = documented?.content?.['application/json']?.schema
+  if (schema && response.body !== null) {
+    const { valid, errors } = validatorOf(schema).validate(response.body)
+    expect(errors, `${operation.operationId} ${response.status}`).toEqual([])
+    expect(valid).toBe(true)
+  }
+  for (const header of requiredHeaders(response.status, documented)) {
+    expect(response.headers.has(header), `${operation.operationId} ${response.status}: ${header}`).toBe(true)
+  }
+}
+
+function requiredHeaders(status: number, documented: { headers?: object } | undefined): string[] {
+  return status < 400 || status === 503 ? Object.keys(documented?.headers ?? {}) : []
+}
+
+function validatorOf(schema: object): Validator {
+  let validator = validators.get(schema)
+  if (!validator) {
+    validator = new Validator({ ...schema, components: document.components }, '2020-12', false)
+    validators.set(schema, validator)
+  }
+  return validator
+}
+
+function operationAt(method: string, path: string) {
+  const pathname = path.replace(/[?#].*$/, '').replace(/^\/api\/public-api(?=\/)/, '')
+  const template = Object.keys(document.paths).find((candidate) =>
+    new RegExp(`^${candidate.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  )
+  return template && document.paths[template][method.toLowerCase()]
+}
