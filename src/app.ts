@@ -6,7 +6,6 @@ import { health } from './health/health.ts'
 import type { HonoEnvironment } from './http/context.ts'
 import { mount } from './http/endpoint.ts'
 import { answerRefusal, Refusal, unavailable, unforeseen } from './http/errors.ts'
-import { openapiDocument } from './http/openapi.ts'
 import { operations } from './operations.ts'
 
 /** SPEC.txt, Conventions: a deployment serves the same paths at its origin and under the prefix. */
@@ -25,9 +24,7 @@ export function createApp(): Hono<HonoEnvironment> {
   const api = new Hono<HonoEnvironment>()
   for (const operation of operations) mount(api, operation)
   api.get('/health', health)
-  api.get('/openapi.json', (c) =>
-    c.body(openapiDocument(operations), 200, { 'Content-Type': 'application/json' }),
-  )
+  api.get('/openapi.json', (c) => c.env.ASSETS.fetch(new URL('/openapi.json', c.req.url)))
   for (const [path, methods] of methodsByPath(api)) {
     api.all(path, () => {
       throw new Refusal(405, `This path answers ${methods.join(', ')} only.`, { Allow: methods.join(', ') })

@@ -2,6 +2,8 @@
 export interface Environment {
   readonly DB: D1Database
   readonly OBJECTS: R2Bucket
+  /** The files in public/. */
+  readonly ASSETS: Fetcher
   readonly KEY_RATE_LIMIT: RateLimit
   readonly REFUSAL_RATE_LIMIT: RateLimit
   /** `id:base64 of 32 bytes`, separated by commas, newest first. */

@@ -40,10 +40,34 @@ export const insertProfilePicture = inserting(profilePictures)
 export const insertEnvironmentVariable = inserting(environmentVariables)
 
 function inserting(table: SQLiteTable): Statement {
-  const columns = Object.keys(getTableColumns(table))
-  const row = Object.fromEntries(columns.map((column) => [column, sql.placeholder(column)]))
-  return compileUnguarded(query.insert(table).values(row))
+  return compileUnguarded(query.insert(table).values(placeholders(table)))
 }
+
+/** A placeholder for each column, under the column's name. */
+function placeholders<Table extends SQLiteTable>(table: Table) {
+  const columns = Object.keys(getTableColumns(table))
+  return Object.fromEntries(
+    columns.map((column) => [column, sql.placeholder(column)]),
+  ) as Table['$inferInsert']
+}
+
+/** Bound like `insertUser`; a user that is there stays as it is. */
+export const insertUserIfMissing = compileUnguarded(
+  query.insert(users).values(placeholders(users)).onConflictDoNothing(),
+)
+
+/** Bound with `id`. */
+export const selectOrganization = compileUnguarded(
+  query
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(eq(organizations.id, sql.placeholder('id'))),
+)
+
+/** A row if the database has any organization. */
+export const selectAnyOrganization = compileUnguarded(
+  query.select({ id: organizations.id }).from(organizations).limit(1),
+)
 
 const now = sql`${sql.placeholder('now')}`
 const isNamed = (table: { organizationId: SQLWrapper; id: SQLWrapper }) =>

@@ -1,6 +1,6 @@
 /** SQL that is written with Drizzle, compiled once at module load, and bound for each request. */
 import { fillPlaceholders, is, Placeholder } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/d1'
+import { BaseSQLiteDatabase, SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
 
 /** What a placeholder can be bound to. */
 export type Value = string | number | null
@@ -29,7 +29,12 @@ type RowOf<Result> = Result extends readonly (infer Row)[] ? Row : never
 const GUARD = ['keyHash', 'scope', 'now']
 
 /** Builds SQL and runs none, which is why it needs no database. */
-export const query = drizzle(undefined as never)
+export const query = new BaseSQLiteDatabase<'async', D1Result>(
+  'async',
+  new SQLiteAsyncDialect(),
+  undefined as never,
+  undefined,
+)
 
 /**
  * Compiles a statement that the guard protects (access/caller.ts).

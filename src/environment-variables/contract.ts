@@ -1,13 +1,18 @@
 /** SPEC.txt, Endpoints, 7; CONTRACT.md, Answers of the seven, 7. */
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { externalId } from '../http/fields.ts'
+import { docs, externalId } from '../http/fields.ts'
 
 const variableKey = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected letters, digits and underscores, not beginning with a digit')
-  .max(255, 'expected 1 to 255 characters')
-  .meta({ minLength: 1, description: 'The name of the variable.', example: 'DATABASE_URL' })
+  .check(
+    z.regex(
+      /^[A-Za-z_][A-Za-z0-9_]*$/,
+      'expected letters, digits and underscores, not beginning with a digit',
+    ),
+    z.maxLength(255, 'expected 1 to 255 characters'),
+  )
+  .register(docs, { minLength: 1, description: 'The name of the variable.', example: 'DATABASE_URL' })
 
 export const deleteEnvironmentVariableContract = {
   operationId: 'deleteEnvironmentVariable',
@@ -18,7 +23,7 @@ export const deleteEnvironmentVariableContract = {
   description: 'Deletes one encrypted environment variable of a project.',
   scope: 'environment-variables:write',
   params: z.object({
-    projectId: externalId('website').meta({ description: 'The project.' }),
+    projectId: externalId({ description: 'The project.', example: 'website' }),
     key: variableKey,
   }),
   success: {
@@ -26,7 +31,7 @@ export const deleteEnvironmentVariableContract = {
     description: 'The variable is deleted.',
     schema: z
       .strictObject({ deleted: z.literal(true), key: z.string() })
-      .meta({ id: 'EnvironmentVariableDeletion' }),
+      .register(docs, { id: 'EnvironmentVariableDeletion' }),
     example: { deleted: true, key: 'DATABASE_URL' },
   },
   errors: {

@@ -1,11 +1,23 @@
 /** What an operation is to the outside (its contract), and how it becomes a route (mount). */
 import { zValidator } from '@hono/zod-validator'
 import type { Hono, MiddlewareHandler } from 'hono'
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import { Call, type CallerScope } from '../access/call.ts'
 import { readJson, refuseDeclaredLength } from './body.ts'
 import { type HonoEnvironment, refuseInput } from './context.ts'
 import { describeProblems } from './problems.ts'
+
+/** What the operations are about, for the reader of the document. */
+export const TAGS = {
+  Pins: 'Sessions, pull requests and projects that a user keeps at hand, in an order of their own.',
+  Projects: 'Build schedules and encrypted environment variables of a project.',
+  Agents: 'Recurring work of an agent.',
+  Sessions: 'The files that a session of an agent left behind.',
+  Skills: 'Instructions and files that agents load when a task calls for them.',
+  Users: 'The people of an organization.',
+} as const
+
+export type Tag = keyof typeof TAGS
 
 /** The one source for an operation: from it come the route, the validation, the types, the document and the access tests. */
 export interface Contract extends CallerScope {
@@ -13,13 +25,13 @@ export interface Contract extends CallerScope {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** The path template, as SPEC.txt writes it. */
   readonly path: `/v1/${string}`
-  readonly tag: string
+  readonly tag: Tag
   readonly summary: string
   readonly description: string
-  readonly params: z.ZodObject
-  readonly query?: z.ZodObject
-  readonly headers?: z.ZodObject
-  readonly body?: z.ZodObject
+  readonly params: z.ZodMiniObject
+  readonly query?: z.ZodMiniObject
+  readonly headers?: z.ZodMiniObject
+  readonly body?: z.ZodMiniObject
   readonly success: Success
   /** The documented errors (CONTRACT.md, Answers of the seven): status and what it means here. */
   readonly errors: Readonly<Record<number, string>>
@@ -28,14 +40,14 @@ export interface Contract extends CallerScope {
 export interface Success {
   readonly status: 200 | 201
   readonly description: string
-  readonly schema: z.ZodObject
+  readonly schema: z.ZodMiniObject
   readonly example: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** True if a matching `If-None-Match` is answered with 304. */
   readonly conditional?: true
 }
 
-type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : Record<never, never>
+type Parsed<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : Record<never, never>
 
 export interface Input<C extends Contract> {
   readonly params: Parsed<C['params']>
@@ -100,7 +112,7 @@ export function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-function validate(target: 'param' | 'query' | 'header' | 'json', schema: z.ZodObject): MiddlewareHandler {
+function validate(target: 'param' | 'query' | 'header' | 'json', schema: z.ZodMiniObject): MiddlewareHandler {
   return zValidator(target, schema, async (result, c) => {
     if (!result.success) throw await refuseInput(c, describeProblems(result.error.issues, result.data))
   }) as MiddlewareHandler

@@ -1,12 +1,13 @@
-/** The OpenAPI 3.1 document, made from the contracts when it is first asked for. */
+/** The OpenAPI 3.1 document, made from the contracts by `npm run openapi`. The Worker serves the text and never runs this. */
 
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
-import type { Contract, Endpoint } from './endpoint.ts'
+import { type Contract, type Endpoint, TAGS } from './endpoint.ts'
+import { docs } from './fields.ts'
 
 const error = z
-  .strictObject({ error: z.string().meta({ description: 'What to change.' }) })
-  .meta({ id: 'Error', example: { error: 'placement.position: expected "before" or "after"' } })
+  .strictObject({ error: z.string().register(docs, { description: 'What to change.' }) })
+  .register(docs, { id: 'Error', example: { error: 'placement.position: expected "before" or "after"' } })
 
 const retryAfter = {
   'Retry-After': {
@@ -27,12 +28,9 @@ const SERVICE_ERRORS =
   'Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too ' +
   'large, 429 for too many requests (`Retry-After` says when to ask again).'
 
-let text: string | undefined
-
 /** The document as JSON text. */
 export function openapiDocument(operations: readonly Endpoint[]): string {
-  text ??= JSON.stringify(describe(operations))
-  return text
+  return `${JSON.stringify(describe(operations), null, 2)}\n`
 }
 
 function describe(operations: readonly Endpoint[]) {
@@ -60,7 +58,7 @@ function describe(operations: readonly Endpoint[]) {
       { url: '/api/public-api', description: 'The same operations under the prefix.' },
     ],
     security: [{ apiKey: [] }],
-    tags: tags.map((name) => ({ name })),
+    tags: tags.map((name) => ({ name, description: TAGS[name] })),
     paths,
     components: {
       securitySchemes: {

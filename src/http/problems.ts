@@ -1,5 +1,5 @@
 /** Turns what a schema found wrong into a sentence for the caller, such as `placement.position: expected "before" or "after"`. */
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 
 type Issue = z.core.$ZodIssue
 

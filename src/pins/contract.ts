@@ -1,9 +1,10 @@
 /** SPEC.txt, Endpoints, 1; CONTRACT.md, Answers of the seven, 1. */
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { uuid } from '../http/fields.ts'
+import { docs, uuid } from '../http/fields.ts'
 
-const resourceType = z.enum(['session', 'pull_request', 'project'])
+const resourceType = (description: string) =>
+  z.enum(['session', 'pull_request', 'project']).register(docs, { description })
 
 export const updatePinContract = {
   operationId: 'updatePin',
@@ -17,20 +18,20 @@ export const updatePinContract = {
   scope: 'pins:write',
   actsAsUser: true,
   params: z.object({
-    resourceType: resourceType.meta({ description: 'What kind of resource is pinned.' }),
-    resourceId: uuid().meta({ description: 'The pinned resource.' }),
+    resourceType: resourceType('What kind of resource is pinned.'),
+    resourceId: uuid('The pinned resource.'),
   }),
   body: z
     .strictObject({
       placement: z.strictObject({
         target: z.strictObject({
-          type: resourceType.meta({ description: 'The kind of resource that the target pin pins.' }),
-          id: uuid().meta({ description: 'The resource that the target pin pins.' }),
+          type: resourceType('The kind of resource that the target pin pins.'),
+          id: uuid('The resource that the target pin pins.'),
         }),
-        position: z.enum(['before', 'after']).meta({ description: 'On which side of the target.' }),
+        position: z.enum(['before', 'after']).register(docs, { description: 'On which side of the target.' }),
       }),
     })
-    .meta({
+    .register(docs, {
       id: 'PinPlacement',
       example: {
         placement: {
@@ -44,9 +45,9 @@ export const updatePinContract = {
     description: 'The pin stands where it was asked to.',
     schema: z
       .strictObject({
-        updated: z.boolean().meta({ description: 'False if the pin already stood there.' }),
+        updated: z.boolean().register(docs, { description: 'False if the pin already stood there.' }),
       })
-      .meta({ id: 'PinUpdate' }),
+      .register(docs, { id: 'PinUpdate' }),
     example: { updated: true },
   },
   errors: {

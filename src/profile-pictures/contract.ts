@@ -1,7 +1,7 @@
 /** SPEC.txt, Endpoints, 6; CONTRACT.md, Answers of the seven, 6. */
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { externalId } from '../http/fields.ts'
+import { docs, externalId } from '../http/fields.ts'
 
 export const deleteProfilePictureContract = {
   operationId: 'deleteProfilePicture',
@@ -13,14 +13,14 @@ export const deleteProfilePictureContract = {
   scope: 'profile-picture:write',
   actsAsUser: true,
   params: z.object({
-    userId: externalId('ada').meta({ description: 'The user: the one that the key acts as.' }),
+    userId: externalId({ description: 'The user: the one that the key acts as.', example: 'ada' }),
   }),
   success: {
     status: 200,
     description: 'The user has no profile picture.',
     schema: z
       .strictObject({ userId: z.string(), deleted: z.literal(true) })
-      .meta({ id: 'ProfilePictureDeletion' }),
+      .register(docs, { id: 'ProfilePictureDeletion' }),
     example: { userId: 'ada', deleted: true },
   },
   errors: {

@@ -1,45 +1,41 @@
 /** SPEC.txt, Endpoints, 2 and 3; CONTRACT.md, Answers of the seven, 2 and 3. */
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { externalId, instant, text, uuid } from '../http/fields.ts'
+import { docs, externalId, instant, text, uuid } from '../http/fields.ts'
 import { problemOfCron } from './cron.ts'
 import { isTimezone } from './timezone.ts'
 
 const cron = (max: number) =>
-  text(1, max)
-    .superRefine((expression, context) => {
-      const problem = problemOfCron(expression)
-      if (problem) context.addIssue({ code: 'custom', message: problem })
-    })
-    .meta({
-      description:
-        'Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, ' +
-        'or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.',
-      minLength: 1,
-      maxLength: max,
-      example: '30 9 * * mon-fri',
-    })
+  text(1, max, {
+    description:
+      'Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, ' +
+      'or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.',
+    example: '30 9 * * mon-fri',
+  }).check((context) => {
+    const message = problemOfCron(context.value)
+    if (message) context.issues.push({ code: 'custom', input: context.value, message })
+  })
 
-const timezone = text(1, 255)
-  .refine(isTimezone, 'expected an IANA time zone such as "Europe/Paris" or "UTC"')
-  .meta({ description: 'An IANA time zone name.', minLength: 1, maxLength: 255, example: 'Europe/Paris' })
+const timezone = text(1, 255, { description: 'An IANA time zone name.', example: 'Europe/Paris' }).check(
+  z.refine(isTimezone, 'expected an IANA time zone such as "Europe/Paris" or "UTC"'),
+)
 
 const headers = z.object({
-  'Idempotency-Key': text(1, 255).optional().meta({
-    description:
-      'Makes the request safe to repeat: the same key and an equal body again answer with the schedule that the first made.',
-    minLength: 1,
-    maxLength: 255,
-    example: 'nightly-build-1',
-  }),
+  'Idempotency-Key': z.optional(
+    text(1, 255, {
+      description:
+        'Makes the request safe to repeat: the same key and an equal body again answer with the schedule that the first made.',
+      example: 'nightly-build-1',
+    }),
+  ),
 })
 
+const nullableInstant = (description: string) => z.nullable(instant()).register(docs, { description })
+
 const times = {
-  enabledAt: instant().nullable().meta({ description: 'Since when it is enabled; null while it is paused.' }),
-  lastRunAt: instant().nullable().meta({ description: 'Its latest run; null before the first.' }),
-  nextRunAt: instant()
-    .nullable()
-    .meta({ description: 'The next instant that it fires at; null while it is paused.' }),
+  enabledAt: nullableInstant('Since when it is enabled; null while it is paused.'),
+  lastRunAt: nullableInstant('Its latest run; null before the first.'),
+  nextRunAt: nullableInstant('The next instant that it fires at; null while it is paused.'),
   createdAt: instant(),
   updatedAt: instant(),
 }
@@ -66,16 +62,17 @@ export const createProjectScheduleContract = {
   summary: 'Create a project schedule',
   description: 'Creates a recurring build schedule for a project.',
   scope: 'schedules:write',
-  params: z.object({ projectId: externalId('website').meta({ description: 'The project.' }) }),
+  params: z.object({ projectId: externalId({ description: 'The project.', example: 'website' }) }),
   headers,
-  body: z
-    .strictObject({ cron: cron(255), timezone })
-    .meta({ id: 'NewProjectSchedule', example: { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' } }),
+  body: z.strictObject({ cron: cron(255), timezone }).register(docs, {
+    id: 'NewProjectSchedule',
+    example: { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' },
+  }),
   success: {
     ...created,
     schema: z
       .strictObject({ id: uuid(), projectId: z.string(), cron: z.string(), timezone: z.string(), ...times })
-      .meta({ id: 'ProjectSchedule' }),
+      .register(docs, { id: 'ProjectSchedule' }),
     example: {
       id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
       projectId: 'website',
@@ -101,14 +98,16 @@ export const createAgentScheduleContract = {
   summary: 'Create an agent schedule',
   description: 'Creates a recurring schedule for an agent. Its cron expression is in UTC.',
   scope: 'schedules:write',
-  params: z.object({ agentId: uuid().meta({ description: 'The agent.' }) }),
+  params: z.object({ agentId: uuid('The agent.') }),
   headers,
-  body: z.strictObject({ cron: cron(500) }).meta({ id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
+  body: z
+    .strictObject({ cron: cron(500) })
+    .register(docs, { id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
   success: {
     ...created,
     schema: z
       .strictObject({ id: uuid(), agentId: uuid(), cron: z.string(), ...times })
-      .meta({ id: 'AgentSchedule' }),
+      .register(docs, { id: 'AgentSchedule' }),
     example: {
       id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
       agentId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',

@@ -1,7 +1,7 @@
 /** SPEC.txt, Endpoints, 4; CONTRACT.md, Answers of the seven, 4. */
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { instant, uuid } from '../http/fields.ts'
+import { docs, instant, uuid } from '../http/fields.ts'
 
 const DEFAULT_PAGE_SIZE = 50
 const LARGEST_PAGE_SIZE = 1000
@@ -14,7 +14,7 @@ const sessionFile = z
     createdAt: instant(),
     updatedAt: instant(),
   })
-  .meta({ id: 'SessionFile' })
+  .register(docs, { id: 'SessionFile' })
 
 export const listSessionFilesContract = {
   operationId: 'listSessionFiles',
@@ -26,22 +26,21 @@ export const listSessionFilesContract = {
     'Lists the persisted files of a session in order of creation, without their contents. ' +
     'Pass `nextCursor` as `cursor` to get the next page.',
   scope: 'session-files:read',
-  params: z.object({ sessionId: uuid().meta({ description: 'The session.' }) }),
+  params: z.object({ sessionId: uuid('The session.') }),
   query: z.object({
     limit: z
-      .string()
-      .regex(/^\d+$/, 'expected digits only')
-      .refine((digits) => Number(digits) > 0, 'expected at least 1')
-      .default(String(DEFAULT_PAGE_SIZE))
-      .meta({
+      ._default(
+        z.string().check(
+          z.regex(/^\d+$/, 'expected digits only'),
+          z.refine((digits) => Number(digits) > 0, 'expected at least 1'),
+        ),
+        String(DEFAULT_PAGE_SIZE),
+      )
+      .register(docs, {
         description: `The most files of a page, from 1; above ${LARGEST_PAGE_SIZE} it means ${LARGEST_PAGE_SIZE}.`,
         example: '100',
       }),
-    cursor: uuid().optional().meta({
-      description: 'The `nextCursor` of the page before.',
-      minLength: 1,
-      maxLength: 1000,
-    }),
+    cursor: z.optional(uuid('The `nextCursor` of the page before.')),
   }),
   success: {
     status: 200,
@@ -49,11 +48,11 @@ export const listSessionFilesContract = {
     schema: z
       .strictObject({
         items: z.array(sessionFile),
-        nextCursor: uuid()
-          .nullable()
-          .meta({ description: 'Where the next page begins; null on the last page.' }),
+        nextCursor: z
+          .nullable(uuid())
+          .register(docs, { description: 'Where the next page begins; null on the last page.' }),
       })
-      .meta({ id: 'SessionFilePage' }),
+      .register(docs, { id: 'SessionFilePage' }),
     example: {
       items: [
         {

@@ -1,15 +1,15 @@
 /** SPEC.txt, Endpoints, 5; CONTRACT.md, Answers of the seven, 5. */
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { instant, uuid } from '../http/fields.ts'
+import { docs, instant, uuid } from '../http/fields.ts'
 
 const skillFile = z
   .strictObject({
     id: uuid(),
     filename: z.string(),
-    content: z.string().meta({ description: 'Exactly as it was stored.' }),
+    content: z.string().register(docs, { description: 'Exactly as it was stored.' }),
   })
-  .meta({ id: 'SkillFile' })
+  .register(docs, { id: 'SkillFile' })
 
 const skill = z
   .strictObject({
@@ -18,9 +18,11 @@ const skill = z
     description: z.string(),
     createdAt: instant(),
     updatedAt: instant(),
-    files: z.array(skillFile).meta({ description: 'All files of the skill, in order of filename.' }),
+    files: z
+      .array(skillFile)
+      .register(docs, { description: 'All files of the skill, in order of filename.' }),
   })
-  .meta({ id: 'Skill' })
+  .register(docs, { id: 'Skill' })
 
 export const retrieveSkillContract = {
   operationId: 'retrieveSkill',
@@ -30,9 +32,9 @@ export const retrieveSkillContract = {
   summary: 'Retrieve a skill',
   description: 'Answers with a skill of the organization and all of its files.',
   scope: 'skills:read',
-  params: z.object({ skillId: uuid().meta({ description: 'The skill.' }) }),
+  params: z.object({ skillId: uuid('The skill.') }),
   headers: z.object({
-    'If-None-Match': z.string().optional().meta({
+    'If-None-Match': z.optional(z.string()).register(docs, {
       description: 'Entity tags that you already have; if one is current, the answer is 304.',
       example: '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"',
     }),

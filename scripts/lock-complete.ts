@@ -1,0 +1,50 @@
+/** Fails if package-lock.json would not install on every system, or is not in step with package.json. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './wrangler.ts'
+
+interface LockedPackage {
+  version?: string
+  resolved?: string
+  link?: boolean
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+
+const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), 'utf8'))
+const packages: Record<string, LockedPackage> = read('package-lock.json').packages
+const problems: string[] = []
+
+for (const folder of ['', 'client']) {
+  const manifest: LockedPackage = read(join(folder, 'package.json'))
+  for (const kind of ['dependencies', 'devDependencies'] as const) {
+    if (JSON.stringify(packages[folder]?.[kind]) !== JSON.stringify(manifest[kind])) {
+      problems.push(`${join(folder, 'package.json')}: its ${kind} are not those of the lock`)
+    }
+    for (const [name, version] of Object.entries(manifest[kind] ?? {})) {
+      if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name}: ${version} is not an exact version`)
+    }
+  }
+}
+
+for (const [path, { resolved, link, optionalDependencies }] of Object.entries(packages)) {
+  if (resolved && !link) problems.push(`${path}: it names the registry that it came from`)
+  for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
+    // Exact pins are the builds for other systems: `npm ci` there needs an entry for each.
+    const isBuild = /^\d/.test(version)
+    if (isBuild && !placesOf(path, name).some((place) => packages[place]?.version === version)) {
+      problems.push(`${name}@${version}: the lock has no entry for this build, which ${path} wants`)
+    }
+  }
+}
+
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exitCode = 1
+
+/** Where Node looks for a package that the one at `path` needs: in each folder upwards. */
+function placesOf(path: string, name: string): string[] {
+  const segments = path.split('/node_modules/')
+  const folders = segments.map((_, index) => segments.slice(0, index + 1).join('/node_modules/'))
+  return [...folders.map((folder) => `${folder}/node_modules/${name}`), `node_modules/${name}`]
+}

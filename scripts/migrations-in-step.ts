@@ -1,0 +1,40 @@
+/** Fails if the schema (src/db/schema.ts) has changes that no migration makes, or a migration was altered. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './wrangler.ts'
+
+const copy = mkdtempSync(join(ROOT, 'migrations-'))
+try {
+  cpSync(join(ROOT, 'migrations'), copy, { recursive: true })
+  const before = readdirSync(copy).length
+  const output = drizzleKit([
+    'generate',
+    '--dialect',
+    'sqlite',
+    '--schema',
+    'src/db/schema.ts',
+    '--out',
+    copy,
+  ])
+  if (readdirSync(copy).length !== before) {
+    console.error(
+      `${output}\nThe schema is ahead of the migrations: run \`npm run db:generate -- --name <purpose>\`.`,
+    )
+    process.exitCode = 1
+  }
+} finally {
+  rmSync(copy, { recursive: true })
+}
+
+function drizzleKit(args: readonly string[]): string {
+  const command = join(ROOT, 'node_modules', 'drizzle-kit', 'bin.cjs')
+  // drizzle-kit takes a path from the working folder only.
+  const relative = args.map((arg) => (arg === copy ? `./${copy.slice(ROOT.length + 1)}` : arg))
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...relative], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(stdout + stderr)
+  return stdout
+}

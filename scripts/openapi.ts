@@ -1,0 +1,33 @@
+/**
+ * Renews what is made from the contracts: the OpenAPI document that the Worker serves, and the types of the client.
+ *
+ *     npm run openapi [-- --check]     with --check: fails if they are not in step
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { openapiDocument } from '../src/http/openapi.ts'
+import { operations } from '../src/operations.ts'
+import { ROOT } from './wrangler.ts'
+
+// The generator is a dependency of the client alone: it needs a TypeScript of its own.
+const requireFromClient = createRequire(join(ROOT, 'client', 'package.json'))
+const { default: openapiTS, astToString } = requireFromClient('openapi-typescript')
+
+const document = openapiDocument(operations)
+const types = astToString(await openapiTS(document))
+
+renew(join('public', 'openapi.json'), document)
+renew(
+  join('client', 'api.d.ts'),
+  `/** Generated from the OpenAPI document by \`npm run openapi\`. */\n\n${types}`,
+)
+
+function renew(file: string, content: string): void {
+  if (!process.argv.includes('--check')) {
+    writeFileSync(join(ROOT, file), content)
+  } else if (readFileSync(join(ROOT, file), 'utf8') !== content) {
+    console.error(`${file} is not in step with the contracts: run \`npm run openapi\`.`)
+    process.exitCode = 1
+  }
+}

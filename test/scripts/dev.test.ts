@@ -1,0 +1,237 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+interface Service {
+  readonly process: ChildProcess
+  readonly printed: string
+}
+
+/** `npm run dev` on a state folder, once it answers. */
+async function startService(state: string, port: number): Promise<Service> {
+  const server = spawn('npm', ['run', 'dev', '--', '--port', String(port), '--persist-to', state], {
+    cwd: ROOT,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  return new Promise((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      printed += chunk
+      if (printed.includes('Ready on')) resolve({ process: server, printed })
+    }
+    server.stdout.on('data', read)
+    server.stderr.on('data', read)
+    server.on('exit', () => reject(new Error(printed)))
+  })
+}
+
+/** Ends the service as Ctrl-C in a terminal does: the whole group gets the signal. */
+async function stopService({ process: server }: Service): Promise<void> {
+  server.removeAllListeners('exit')
+  const ended = new Promise((resolve) => server.on('close', resolve))
+  process.kill(-(server.pid as number), 'SIGINT')
+  await ended
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.on('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function bootstrap(...args: string[]): string {
+  return execFileSync('npm', ['run', '--silent', 'bootstrap', '--', ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** Does what a printed line tells curl to do. */
+async function runCurlLine(line: string): Promise<Response> {
+  const [, method, url] = /^curl -X (\w+) '([^']+)'/.exec(line) ?? []
+  const headers = Array.from(line.matchAll(/-H '([^:]+): ([^']+)'/g), ([, name, value]) => [name, value])
+  const [, body] = /-d '(.*)'$/.exec(line) ?? []
+  return fetch(url as string, {
+    method: method as string,
+    headers: headers as [string, string][],
+    ...(body && { body }),
+  })
+}
+
+const readDemo = (state: string) => JSON.parse(readFileSync(join(state, 'demo.json'), 'utf8'))
+
+const newState = () => mkdtempSync(join(tmpdir(), 'workspace-api-'))
+
+describe('npm run dev', () => {
+  const state = newState()
+  let service: Service
+  let port: number
+
+  beforeAll(async () => {
+    port = await freePort()
+    service = await startService(state, port)
+  })
+  afterAll(async () => {
+    await stopService(service)
+    rmSync(state, { recursive: true })
+  })
+
+  it('serves a healthy service', async () => {
+    const response = await fetch(`http://localhost:${port}/health`)
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { database: 'answers', schema: 'current', encryptionKeys: 'configured' },
+    ])
+  })
+
+  it('describes a workspace like a real one in demo.json', async () => {
+    const demo = readDemo(state)
+    expect(demo.baseUrl).toBe(`http://localhost:${port}`)
+    expect(Object.keys(demo).sort()).toEqual([
+      'agentId',
+      'apiKey',
+      'baseUrl',
+      'environmentVariableKey',
+      'limitedKey',
+      'organizationId',
+      'otherOrganization',
+      'pins',
+      'projectId',
+      'pullRequestId',
+      'serviceKey',
+      'sessionId',
+      'skillId',
+      'userId',
+    ])
+    expect(Object.keys(demo.otherOrganization).sort()).toEqual([
+      'agentId',
+      'apiKey',
+      'projectId',
+      'sessionId',
+      'skillId',
+      'userId',
+    ])
+    const types = demo.pins.map((pin: { resourceType: string }) => pin.resourceType)
+    expect(types).toHaveLength(5)
+    expect(new Set(types)).toEqual(new Set(['session', 'pull_request', 'project']))
+
+    const get = async (path: string, key = demo.apiKey) => {
+      const response = await fetch(demo.baseUrl + path, { headers: { Authorization: `Bearer ${key}` } })
+      return {
+        status: response.status,
+        body: (await response.json()) as { items: unknown[]; files: unknown[] },
+      }
+    }
+    expect((await get(`/v1/sessions/${demo.sessionId}/files?limit=1000`)).body.items).toHaveLength(130)
+    expect((await get(`/v1/skills/${demo.skillId}`)).body.files.length).toBeGreaterThan(2)
+    expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.limitedKey)).status).toBe(403)
+    expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.otherOrganization.apiKey)).status).toBe(
+      404,
+    )
+    const other = demo.otherOrganization
+    expect((await get(`/v1/skills/${other.skillId}`, other.apiKey)).status).toBe(200)
+  })
+
+  it('prints one line for each of the seven, and each works', async () => {
+    const lines = service.printed.split('\n').filter((line) => line.startsWith('curl'))
+    expect(lines).toHaveLength(7)
+    const statuses: number[] = []
+    for (const line of lines) statuses.push((await runCurlLine(line)).status)
+    expect(statuses).toEqual([200, 201, 201, 200, 200, 200, 200])
+  })
+
+  it('serves the OpenAPI document at both base paths', async () => {
+    const committed = JSON.parse(readFileSync(join(ROOT, 'public', 'openapi.json'), 'utf8'))
+    for (const prefix of ['', '/api/public-api']) {
+      const response = await fetch(`http://localhost:${port}${prefix}/openapi.json`)
+      expect(response.headers.get('Content-Type')).toMatch(/^application\/json/)
+      expect(response.headers.has('X-Request-Id')).toBe(true)
+      expect(await response.json()).toEqual(committed)
+    }
+  })
+
+  it('keeps what is there when it is run again', async () => {
+    const before = readDemo(state)
+    await stopService(service)
+    service = await startService(state, port)
+    expect(readDemo(state)).toEqual(before)
+    expect(service.printed).toContain(before.apiKey)
+    const response = await fetch(`${before.baseUrl}/v1/skills/${before.skillId}`, {
+      headers: { Authorization: `Bearer ${before.apiKey}` },
+    })
+    expect(response.status).toBe(200)
+  })
+
+  it('answers a key that bootstrap makes, and a further one for the same organization', async () => {
+    const first = JSON.parse(
+      bootstrap('--organization', "Ada's team", '--user', 'ada', '--persist-to', state),
+    )
+    expect(Object.keys(first)).toEqual(['organizationId', 'userId', 'apiKey'])
+    const second = JSON.parse(
+      bootstrap('--organization-id', first.organizationId, '--user', 'ada', '--persist-to', state),
+    )
+    expect(second.organizationId).toBe(first.organizationId)
+    expect(second.apiKey).not.toBe(first.apiKey)
+    for (const { apiKey } of [first, second]) {
+      const response = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
+        method: 'DELETE',
+        headers: { Authorization: `Bearer ${apiKey}` },
+      })
+      expect([response.status, await response.json()]).toEqual([200, { userId: 'ada', deleted: true }])
+    }
+    const limited = JSON.parse(
+      bootstrap('--organization', 'Acme', '--user', 'ada', '--scopes', 'skills:read', '--persist-to', state),
+    )
+    const refused = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
+      method: 'DELETE',
+      headers: { Authorization: `Bearer ${limited.apiKey}` },
+    })
+    expect(refused.status).toBe(400)
+    expect(holdsText(state, first.apiKey)).toBe(false)
+    expect(holdsText(state, first.organizationId)).toBe(true)
+  })
+
+  it.each([
+    [['--user', 'ada']],
+    [['--organization', 'Acme']],
+    [['--organization', 'Acme', '--user', 'ada', '--scopes', 'everything']],
+    [['--organization-id', crypto.randomUUID(), '--user', 'ada']],
+  ])('bootstrap refuses %j with a word', (args) => {
+    expect(() => bootstrap(...args, '--persist-to', state)).toThrow(/--organization|--scopes/)
+  })
+})
+
+describe('the generated client', () => {
+  it('calls all seven operations on the demo workspace', async () => {
+    const state = newState()
+    const service = await startService(state, await freePort())
+    try {
+      const output = execFileSync('node', ['client/example.ts', join(state, 'demo.json')], {
+        cwd: ROOT,
+        encoding: 'utf8',
+      })
+      expect(output.trim().split('\n')).toHaveLength(7)
+    } finally {
+      await stopService(service)
+      rmSync(state, { recursive: true })
+    }
+  })
+})
+
+/** True if any file of the folder, the database's among them, has the text in it. */
+function holdsText(folder: string, text: string): boolean {
+  const isDemo = (path: string) => path.endsWith('demo.json')
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .some((path) => !isDemo(path) && readFileSync(path).includes(text))
+}
