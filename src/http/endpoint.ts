@@ -54,7 +54,7 @@ export interface Input<C extends Contract> {
   readonly query: Parsed<C['query']>
   readonly headers: Parsed<C['headers']>
   readonly body: Parsed<C['body']>
-  /** The path as the caller sent it, base path included. */
+  /** The path of the request under the base path that the caller used, its ids as they are answered. */
   readonly path: string
 }
 
@@ -96,7 +96,7 @@ export function mount(app: Hono<HonoEnvironment>, { contract, handle }: Endpoint
       query: valid('query'),
       headers: valid('header'),
       body: valid('json'),
-      path: c.req.path,
+      path: basePathOf(c.req.path) + fillPath(contract.path, valid('param')),
     }
     const answer = await handle(input, c.get('call'))
     if ('notModified' in answer) return c.body(null, 304, answer.headers)
@@ -110,6 +110,15 @@ export const BODY_LIMIT_BYTES = 64 * 1024
 /** `/v1/pins/{resourceType}` as Hono writes it: `/v1/pins/:resourceType`. */
 export function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+/** The base path that the caller used: all that comes before `/v1/`. */
+function basePathOf(path: string): string {
+  return path.slice(0, path.indexOf('/v1/'))
+}
+
+function fillPath(template: string, params: Readonly<Record<string, string>>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
 }
 
 function validate(target: 'param' | 'query' | 'header' | 'json', schema: z.ZodMiniObject): MiddlewareHandler {

@@ -2,9 +2,13 @@
 
 const NAME = /^[A-Za-z][A-Za-z0-9_+\-/]*$/
 
+/** Names that ICU knows from old systems and that IANA never had. */
+const NOT_IANA =
+  /^(?:A[CEGR]T|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|P[LNRS]T|SST|VST|SystemV\/.*)$/i
+
 /** True for an IANA name or link that the runtime knows; offsets such as `+02:00` are not names. */
 export function isTimezone(name: string): boolean {
-  if (!NAME.test(name)) return false
+  if (!NAME.test(name) || NOT_IANA.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true

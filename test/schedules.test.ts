@@ -1,0 +1,798 @@
+import { env } from 'cloudflare:workers'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ORIGIN, PREFIX, type RequestOptions, request } from './support/api.ts'
+import { failingDatabase } from './support/bindings.ts'
+import { now, Workspace } from './support/workspace.ts'
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+/** What the two operations have in common, told of each. */
+const PROJECT = {
+  parent: 'project',
+  idName: 'projectId',
+  json: { cron: '30 9 * * *', timezone: 'UTC' },
+  pathOf: (id: string) => `/v1/projects/${encodeURIComponent(id)}/schedules`,
+  add: (workspace: Workspace, id?: string) => workspace.addProject(id),
+  archive: (workspace: Workspace, id: string) => workspace.archiveProject(id),
+}
+const AGENT: typeof PROJECT = {
+  parent: 'agent',
+  idName: 'agentId',
+  json: { cron: '30 9 * * *' } as typeof PROJECT.json,
+  pathOf: (id) => `/v1/agents/${encodeURIComponent(id)}/schedules`,
+  add: (workspace, id) => workspace.addAgent(id),
+  archive: (workspace, id) => workspace.archiveAgent(id),
+}
+
+async function withParent(kind: typeof PROJECT, parentId?: string) {
+  const workspace = await Workspace.create()
+  const key = await workspace.addKey()
+  const id = await kind.add(workspace, parentId)
+  const create = (json: unknown = kind.json, more: RequestOptions = {}) =>
+    request('POST', kind.pathOf(id), { key, json, ...more })
+  const count = async () => (await workspace.dump('schedules')).length
+  return { workspace, key, id, create, count }
+}
+
+const idempotent = (key: string) => ({ headers: { 'Idempotency-Key': key } })
+
+/** A cron expression of that length that fires every minute. */
+const cronOfLength = (length: number) => `*${' '.repeat(length - 8)}* * * *`
+
+/** The next instant at so many milliseconds after midnight in UTC. */
+function nextDaily(after: string, timeOfDayMs: number): string {
+  const midnight = Math.floor(Date.parse(after) / DAY_MS) * DAY_MS
+  const today = midnight + timeOfDayMs
+  return new Date(today > Date.parse(after) ? today : today + DAY_MS).toISOString()
+}
+
+describe('createProjectSchedule', () => {
+  it('creates a schedule and answers with it', async () => {
+    const { workspace, id, create } = await withParent(PROJECT)
+    const before = now()
+    const json = { cron: '30 9 * * *', timezone: 'Asia/Kolkata' }
+    const { status, headers, body } = await create(json)
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.stringMatching(UUID_V7),
+      projectId: id,
+      ...json,
+      enabledAt: body.createdAt,
+      lastRunAt: null,
+      nextRunAt: nextDaily(body.createdAt, 4 * 60 * MINUTE_MS),
+      createdAt: expect.stringMatching(INSTANT),
+      updatedAt: body.createdAt,
+    })
+    expect(body.createdAt >= before && body.createdAt <= now()).toBe(true)
+    expect(headers.get('Location')).toBe(`/v1/projects/${id}/schedules/${body.id}`)
+    const stored = { parentType: 'project', parentId: id, id: body.id, ...json, nextRunAt: body.nextRunAt }
+    expect(await workspace.dump('schedules')).toMatchObject([stored])
+  })
+
+  it('answers the cron expression and the time zone as they were given', async () => {
+    const { create } = await withParent(PROJECT)
+    for (const json of [
+      { cron: '0   9 *  JAN-mar sun,7', timezone: 'Asia/Calcutta' },
+      { cron: '@daily', timezone: 'US/Eastern' },
+      { cron: '7/20 * * * *', timezone: 'Etc/GMT+5' },
+      { cron: '0 0 29 2 *', timezone: 'America/Argentina/Buenos_Aires' },
+      { cron: '* * * * *', timezone: 'GMT' },
+      { cron: '* * * * *', timezone: 'EST5EDT' },
+    ]) {
+      const { status, body } = await create(json)
+      expect([status, { cron: body.cron, timezone: body.timezone }]).toEqual([201, json])
+    }
+  })
+
+  it.each([
+    ['+02:00'],
+    ['-05'],
+    ['+0200'],
+    ['UTC+2'],
+    ['GMT+2'],
+    ['Z'],
+    [''],
+    [' '],
+    [' UTC'],
+    ['UTC '],
+    ['UTC\n'],
+    ['UTC\0'],
+    ['\ud800'],
+    ['local'],
+    ['Europe/Atlantis'],
+    ['Europe'],
+    ['Europe/'],
+    ['../UTC'],
+    ['Europe\\Paris'],
+    ['\uff35\uff34\uff23'],
+    [null],
+    [120],
+    [['UTC']],
+  ])('refuses the time zone %j', async (timezone) => {
+    const { create, count } = await withParent(PROJECT)
+    const { status, body } = await create({ cron: '@daily', timezone })
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(/^timezone: /) }])
+    expect(await count()).toBe(0)
+  })
+
+  it.each(['PST', 'pst', 'CST', 'IST', 'BST', 'JST', 'ACT', 'SystemV/AST4'])(
+    'refuses the time zone %j, which is no name or link of IANA',
+    async (timezone) => {
+      const { create } = await withParent(PROJECT)
+      const { status, body } = await create({ cron: '@daily', timezone })
+      expect([status, body]).toEqual([400, { error: expect.stringMatching(/^timezone: /) }])
+    },
+  )
+
+  it('counts the characters of cron and timezone, 255 at most', async () => {
+    const { create } = await withParent(PROJECT)
+    expect((await create({ cron: cronOfLength(255), timezone: 'UTC' })).status).toBe(201)
+    const long = await create({ cron: cronOfLength(256), timezone: 'UTC' })
+    expect([long.status, long.body]).toEqual([400, { error: expect.stringMatching(/^cron: .*255.*256/) }])
+
+    const inLimit = await create({ cron: '@daily', timezone: '\u{1f550}'.repeat(255) })
+    expect([inLimit.status, inLimit.body]).toEqual([
+      400,
+      { error: expect.stringMatching(/^timezone: [^;]*IANA/) },
+    ])
+    const tooLong = await create({ cron: '@daily', timezone: '\u{1f550}'.repeat(256) })
+    expect([tooLong.status, tooLong.body]).toEqual([
+      400,
+      { error: expect.stringMatching(/^timezone: .*255.*256/) },
+    ])
+  })
+
+  it('counts the characters of projectId, 255 at most', async () => {
+    const longest = '\u{1f550}'.repeat(255)
+    const { key, create } = await withParent(PROJECT, longest)
+    const { status, body } = await create()
+    expect([status, body.projectId]).toEqual([201, longest])
+    const tooLong = await request('POST', PROJECT.pathOf(`${longest}x`), { key, json: PROJECT.json })
+    expect([tooLong.status, tooLong.body]).toEqual([
+      400,
+      { error: expect.stringMatching(/^projectId: .*255.*256/) },
+    ])
+  })
+
+  it.each([
+    ['%00', /^projectId: .*NUL/],
+    ['a%00b', /^projectId: .*NUL/],
+    ['%', /percent/],
+    ['%zz', /percent/],
+    ['%C3', /percent/],
+    ['%ED%A0%80', /percent/],
+    ['ok%FF', /percent/],
+  ])('refuses the path segment %s', async (segment, sentence) => {
+    const { key } = await withParent(PROJECT)
+    const { status, body } = await request('POST', `/v1/projects/${segment}/schedules`, {
+      key,
+      json: PROJECT.json,
+    })
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(sentence) }])
+  })
+
+  const expectProjectId = async (id: string) => {
+    const { key, create } = await withParent(PROJECT, id)
+    const { status, headers, body } = await create()
+    expect([status, body.projectId]).toEqual([201, id])
+    expect(headers.get('Location')).toBe(`${PROJECT.pathOf(id)}/${body.id}`)
+    const neighbour = await request('POST', PROJECT.pathOf(`${id}_`), { key, json: PROJECT.json })
+    expect(neighbour.status).toBe(404)
+  }
+
+  it.each([
+    ...['website', '7', '%', '%%', '%25', '%2F', '%2f%', 'a/b', '/', '//', '../secret', '?', 'a?b=c#d', '#'],
+    ...[
+      ' ',
+      ' a ',
+      '+',
+      'a+b',
+      '&',
+      '=',
+      ':',
+      ':projectId',
+      '*',
+      '{projectId}',
+      'schedules',
+      '...',
+      '.a',
+      '%2e',
+    ],
+    ...['\\', '"', "' OR 1=1 --", '`', '_', '\u0001', '\t', '\r\n', '\u007f', '\ufeff', '\u2028', '\uffff'],
+    ...[
+      'é',
+      'e\u0301',
+      'ß',
+      '\u65e5\u672c',
+      '\u202eabc',
+      '\u{1f469}\u200d\u{1f680}',
+      '__proto__',
+      'constructor',
+    ],
+  ])('takes the projectId %j', expectProjectId)
+
+  it('takes any string as projectId', async () => {
+    const ids = fc
+      .oneof(
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+        fc.string({
+          unit: fc.constantFrom('%', '/', '2', 'F', '.', 'é', '\u{1f550}', ' ', '+'),
+          minLength: 1,
+        }),
+      )
+      .filter((id) => !id.includes('\0') && id !== '.' && id !== '..')
+    await fc.assert(fc.asyncProperty(ids, expectProjectId), { numRuns: 250, seed: 20260329 })
+  })
+
+  it('tells ids apart by case and by normal form', async () => {
+    const { workspace, key } = await withParent(PROJECT, 'Caf\u00e9')
+    for (const id of ['caf\u00e9', 'CAF\u00c9', 'Cafe\u0301', 'Cafe']) {
+      expect((await request('POST', PROJECT.pathOf(id), { key, json: PROJECT.json })).status).toBe(404)
+    }
+    expect(await workspace.dump('schedules')).toEqual([])
+  })
+
+  it('answers 403 to a key that is limited to other projects', async () => {
+    const { workspace, id, create, count } = await withParent(PROJECT)
+    const other = await workspace.addProject()
+    for (const projectIds of [[], [other], [id.toUpperCase().slice(1)]]) {
+      const { status } = await create(PROJECT.json, { key: await workspace.addKey({ projectIds }) })
+      expect(status).toBe(403)
+    }
+    expect(await count()).toBe(0)
+    const limited = await workspace.addKey({ projectIds: [other, id] })
+    expect((await create(PROJECT.json, { key: limited })).status).toBe(201)
+    const missing = await request('POST', PROJECT.pathOf('nowhere'), { key: limited, json: PROJECT.json })
+    expect(missing.status).toBe(404)
+  })
+
+  it('says 403 before 409', async () => {
+    const { workspace, id, create } = await withParent(PROJECT)
+    await create(PROJECT.json, idempotent('a'))
+    const limited = await workspace.addKey({ projectIds: [] })
+    const environment = { SCHEDULE_LIMIT: '1' }
+    expect((await create(PROJECT.json, { key: limited, environment })).status).toBe(403)
+    expect((await create(PROJECT.json, { key: limited, ...idempotent('a') })).status).toBe(403)
+    const otherBody = { ...PROJECT.json, cron: '@daily' }
+    expect((await create(otherBody, { key: limited, ...idempotent('a') })).status).toBe(403)
+    await workspace.archiveProject(id)
+    expect((await create(PROJECT.json, { key: limited })).status).toBe(403)
+  })
+
+  it('keeps projects of the same id in two organizations apart', async () => {
+    const here = await withParent(PROJECT, 'website')
+    const there = await withParent(PROJECT, 'website')
+    const environment = { SCHEDULE_LIMIT: '1' }
+    expect((await here.create(PROJECT.json, { environment, ...idempotent('a') })).status).toBe(201)
+    const answer = await there.create(
+      { ...PROJECT.json, cron: '@daily' },
+      { environment, ...idempotent('a') },
+    )
+    expect(answer.status).toBe(201)
+    expect([await here.count(), await there.count()]).toEqual([1, 1])
+  })
+
+  it('takes another timezone as another body', async () => {
+    const { create } = await withParent(PROJECT)
+    await create({ cron: '@daily', timezone: 'UTC' }, idempotent('a'))
+    const other = await create({ cron: '@daily', timezone: 'Europe/Paris' }, idempotent('a'))
+    expect(other.status).toBe(409)
+  })
+
+  it('takes the same values in another order and spacing as an equal body', async () => {
+    const { create, count } = await withParent(PROJECT)
+    const options = { headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'a' } }
+    const first = await create(undefined, {
+      ...options,
+      json: undefined,
+      body: '{"cron":"@daily","timezone":"UTC"}',
+    })
+    const again = await create(undefined, {
+      ...options,
+      json: undefined,
+      body: '{ "timezone" : "\\u0055TC",\n "cron" : "@daily" }',
+    })
+    expect([again.status, again.body]).toEqual([201, first.body])
+    expect(await count()).toBe(1)
+  })
+
+  it.each([
+    [{}, /^cron: required.*timezone: required/],
+    [{ cron: '@daily' }, /^timezone: required/],
+    [{ timezone: 'UTC' }, /^cron: required/],
+    [{ cron: '', timezone: 'UTC' }, /^cron: /],
+    [{ cron: 5, timezone: 'UTC' }, /^cron: expected a string/],
+    [{ cron: null, timezone: 'UTC' }, /^cron: expected a string/],
+    [{ cron: ['@daily'], timezone: 'UTC' }, /^cron: /],
+    [{ cron: '0 0 30 2 *', timezone: 'UTC' }, /^cron: .*never fires/],
+    [{ cron: '0 0 0 * * *', timezone: 'UTC' }, /^cron: .*five fields/],
+    [{ cron: '@reboot', timezone: 'UTC' }, /^cron: /],
+    [{ cron: '@daily\0', timezone: 'UTC' }, /^cron: /],
+    [{ cron: '\udc00', timezone: 'UTC' }, /^cron: /],
+    [{ cron: '@daily', timezone: 'UTC', extra: 1 }, /^extra: unknown property$/],
+    [{ cron: '@daily', timezone: 'UTC', id: crypto.randomUUID() }, /^id: unknown property$/],
+    [{ cron: '@daily', timezone: 'UTC', Cron: '@daily' }, /^Cron: unknown property$/],
+    [{ cron: '@daily', timezone: 'UTC', enabledAt: null }, /^enabledAt: unknown property$/],
+  ])('refuses the body %j', async (json, sentence) => {
+    const { create, count } = await withParent(PROJECT)
+    const { status, body } = await create(json)
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(sentence) }])
+    expect(await count()).toBe(0)
+  })
+})
+
+describe('createAgentSchedule', () => {
+  it('creates a schedule in UTC and answers with it', async () => {
+    const { workspace, id, create } = await withParent(AGENT)
+    const { status, headers, body } = await create({ cron: '15 6 * * *' })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.stringMatching(UUID_V7),
+      agentId: id,
+      cron: '15 6 * * *',
+      enabledAt: body.createdAt,
+      lastRunAt: null,
+      nextRunAt: nextDaily(body.createdAt, 6.25 * 60 * MINUTE_MS),
+      createdAt: expect.stringMatching(INSTANT),
+      updatedAt: body.createdAt,
+    })
+    expect(headers.get('Location')).toBe(`/v1/agents/${id}/schedules/${body.id}`)
+    expect(await workspace.dump('schedules')).toMatchObject([
+      { parentType: 'agent', parentId: id, id: body.id, timezone: 'UTC', nextRunAt: body.nextRunAt },
+    ])
+  })
+
+  it('counts the characters of cron, 500 at most', async () => {
+    const { create } = await withParent(AGENT)
+    expect((await create({ cron: cronOfLength(500) })).status).toBe(201)
+    const long = await create({ cron: cronOfLength(501) })
+    expect([long.status, long.body]).toEqual([400, { error: expect.stringMatching(/^cron: .*500.*501/) }])
+    const inLimit = await create({ cron: '\u{1f550}'.repeat(500) })
+    expect([inLimit.status, inLimit.body]).toEqual([400, { error: expect.not.stringContaining('500') }])
+    const tooLong = await create({ cron: '\u{1f550}'.repeat(501) })
+    expect([tooLong.status, tooLong.body]).toEqual([
+      400,
+      { error: expect.stringMatching(/^cron: .*500.*501/) },
+    ])
+  })
+
+  it.each([
+    'reviewer',
+    '7',
+    '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7',
+    '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7g',
+    '0198c2a47d1e7c3a9b523f6d8e1a4c70',
+    '{0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70}',
+    'urn:uuid:0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+    '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70\n',
+    ' 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+    '\0',
+  ])('refuses the agentId %j', async (agentId) => {
+    const { key } = await withParent(AGENT)
+    const { status, body } = await request('POST', AGENT.pathOf(agentId), { key, json: AGENT.json })
+    expect([status, body]).toEqual([400, { error: 'agentId: expected a UUID' }])
+  })
+
+  it.each([
+    '00000000-0000-0000-0000-000000000000',
+    '12345678-1234-0234-0234-123456789abc',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  ])('takes the agentId %s, whatever its version bits', async (agentId) => {
+    const { create } = await withParent(AGENT, agentId)
+    const { status, body } = await create()
+    expect([status, body.agentId]).toEqual([201, agentId])
+  })
+
+  it('is open to a key that is limited to no project at all', async () => {
+    const { workspace, create } = await withParent(AGENT)
+    expect((await create(AGENT.json, { key: await workspace.addKey({ projectIds: [] }) })).status).toBe(201)
+  })
+
+  it.each([
+    [{}, /^cron: required/],
+    [{ cron: '' }, /^cron: /],
+    [{ cron: 5 }, /^cron: expected a string/],
+    [{ cron: '* * * *' }, /^cron: .*five fields/],
+    [{ cron: 'TZ=UTC 0 9 * * *' }, /^cron: .*five fields/],
+    [{ cron: '@daily', timezone: 'UTC' }, /^timezone: unknown property$/],
+    [{ cron: '@daily', agentId: crypto.randomUUID() }, /^agentId: unknown property$/],
+  ])('refuses the body %j', async (json, sentence) => {
+    const { create, count } = await withParent(AGENT)
+    const { status, body } = await create(json)
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(sentence) }])
+    expect(await count()).toBe(0)
+  })
+})
+
+describe('schedules of projects and of agents', () => {
+  it('have limits and idempotency keys of their own, even if the parents have the same id', async () => {
+    const { workspace, key, id, create } = await withParent(PROJECT)
+    await workspace.addAgent(id)
+    const environment = { SCHEDULE_LIMIT: '1' }
+    const createForAgent = (json: unknown, more: RequestOptions) =>
+      request('POST', AGENT.pathOf(id), { key, json, environment, ...more })
+    const ofProject = await create(PROJECT.json, { environment, ...idempotent('a') })
+    const ofAgent = await createForAgent({ cron: '@daily' }, idempotent('a'))
+    expect([ofProject.status, ofAgent.status]).toEqual([201, 201])
+    expect(ofAgent.body.id).not.toBe(ofProject.body.id)
+    expect((await create(PROJECT.json, idempotent('a'))).body).toEqual(ofProject.body)
+    expect((await createForAgent({ cron: '@daily' }, idempotent('a'))).body).toEqual(ofAgent.body)
+    expect((await create(PROJECT.json, { environment })).status).toBe(409)
+    expect((await createForAgent({ cron: '@daily' }, {})).status).toBe(409)
+  })
+
+  it('do not share archived parents', async () => {
+    const { workspace, key, id, create } = await withParent(PROJECT)
+    await workspace.addAgent(id)
+    await workspace.archiveAgent(id)
+    expect((await create()).status).toBe(201)
+    expect((await request('POST', AGENT.pathOf(id), { key, json: AGENT.json })).status).toBe(409)
+  })
+
+  it('are not found under the id of the other kind', async () => {
+    const { workspace, key, id } = await withParent(PROJECT)
+    const agentId = await workspace.addAgent()
+    expect((await request('POST', AGENT.pathOf(id), { key, json: AGENT.json })).status).toBe(404)
+    expect((await request('POST', PROJECT.pathOf(agentId), { key, json: PROJECT.json })).status).toBe(404)
+  })
+})
+
+describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
+  it('answers Location under the base path that the caller used', async () => {
+    const { key, id } = await withParent(kind)
+    const { status, headers, body } = await request('POST', PREFIX + kind.pathOf(id), {
+      key,
+      json: kind.json,
+    })
+    expect(status).toBe(201)
+    expect(headers.get('Location')).toBe(`${PREFIX}${kind.pathOf(id)}/${body.id}`)
+  })
+
+  it('computes nextRunAt from createdAt, strictly later', async () => {
+    const { create } = await withParent(kind)
+    for (const minutes of [1, 2, 5, 30]) {
+      const { body } = await create({ ...kind.json, cron: `*/${minutes} * * * *` })
+      const interval = minutes * MINUTE_MS
+      const next = (Math.floor(Date.parse(body.createdAt) / interval) + 1) * interval
+      expect(body.nextRunAt).toBe(new Date(next).toISOString())
+    }
+  })
+
+  it('takes the id in either case and answers in lower case', async () => {
+    const id = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4cab'
+    const { key, count } = await withParent(kind, id)
+    const path = kind.pathOf(id.toUpperCase())
+    const { status, body } = await request('POST', path, { key, json: kind.json, ...idempotent('a') })
+    expect([status, body[kind.idName]]).toEqual([201, id])
+    const again = await request('POST', kind.pathOf(id), { key, json: kind.json, ...idempotent('a') })
+    expect(again.body).toEqual(body)
+    expect(await count()).toBe(1)
+  })
+
+  it('answers the id in lower case in Location too', async () => {
+    const { key, id } = await withParent(kind)
+    const path = kind.pathOf(id.toUpperCase())
+    const { headers, body } = await request('POST', path, { key, json: kind.json })
+    expect(headers.get('Location')).toBe(`${kind.pathOf(id)}/${body.id}`)
+  })
+
+  it('creates one for each request without an Idempotency-Key', async () => {
+    const { create, count } = await withParent(kind)
+    const [first, second] = [await create(), await create()]
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(first.body.id).not.toBe(second.body.id)
+    expect(await count()).toBe(2)
+  })
+
+  it.each([
+    ['[]', /expected an object/],
+    ['null', /expected an object/],
+    ['"@daily"', /expected an object/],
+    ['', /JSON/],
+    ['{', /JSON/],
+    ['{"cron":"@daily",}', /JSON/],
+    ["{'cron':'@daily'}", /JSON/],
+  ])('refuses the raw body %j', async (body, sentence) => {
+    const { create, count } = await withParent(kind)
+    const headers = { 'Content-Type': 'application/json' }
+    const answer = await create(undefined, { json: undefined, body, headers })
+    expect([answer.status, answer.body]).toEqual([400, { error: expect.stringMatching(sentence) }])
+    expect(await count()).toBe(0)
+  })
+
+  it.each(['__proto__', 'constructor', 'toString'])('refuses the property %s', async (name) => {
+    const { create } = await withParent(kind)
+    const body = `${JSON.stringify(kind.json).slice(0, -1)},"${name}":{"cron":"@daily"}}`
+    const headers = { 'Content-Type': 'application/json' }
+    const answer = await create(undefined, { json: undefined, body, headers })
+    expect([answer.status, answer.body]).toEqual([400, { error: `${name}: unknown property` }])
+  })
+
+  it('refuses another content type, and bytes that are not UTF-8', async () => {
+    const { create } = await withParent(kind)
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/json; charset=latin1',
+    ]) {
+      expect((await create(kind.json, { headers: { 'Content-Type': type } })).status).toBe(400)
+    }
+    const body = new TextEncoder().encode(JSON.stringify(kind.json))
+    body[body.length - 3] = 0xff
+    const headers = { 'Content-Type': 'application/json' }
+    expect((await create(undefined, { json: undefined, body, headers })).status).toBe(400)
+    const named = { 'Content-Type': 'Application/JSON; charset="UTF-8"' }
+    expect((await create(kind.json, { headers: named })).status).toBe(201)
+  })
+
+  it('answers 404 for a parent that nobody has, or another organization has, in the same words', async () => {
+    const { workspace, key } = await withParent(kind)
+    const other = await withParent(kind)
+    const post = (id: string) => request('POST', kind.pathOf(id), { key, json: kind.json })
+    const missing = await post(crypto.randomUUID())
+    const theirs = await post(other.id)
+    expect(missing.status).toBe(404)
+    expect([theirs.status, theirs.body]).toEqual([missing.status, missing.body])
+    expect([...(await workspace.dump('schedules')), ...(await other.workspace.dump('schedules'))]).toEqual([])
+  })
+
+  it("does not tell whether another organization's parent is archived or full", async () => {
+    const { key } = await withParent(kind)
+    const other = await withParent(kind)
+    await other.create(kind.json, idempotent('a'))
+    await kind.archive(other.workspace, other.id)
+    const environment = { SCHEDULE_LIMIT: '1' }
+    const path = kind.pathOf(other.id)
+    const json = { ...kind.json, cron: '@hourly' }
+    expect((await request('POST', path, { key, json, environment, ...idempotent('a') })).status).toBe(404)
+  })
+
+  it('answers 409 if the parent is archived', async () => {
+    const { workspace, id, create, count } = await withParent(kind)
+    await kind.archive(workspace, id)
+    const { status, body } = await create()
+    expect([status, body]).toEqual([409, { error: expect.stringContaining('archived') }])
+    expect(await count()).toBe(0)
+  })
+
+  it('answers 409 at the limit of the setting', async () => {
+    const { workspace, key, create, count } = await withParent(kind)
+    const environment = { SCHEDULE_LIMIT: '3' }
+    for (let index = 0; index < 3; index++)
+      expect((await create(kind.json, { environment })).status).toBe(201)
+    const { status, body } = await create(kind.json, { environment })
+    expect([status, body]).toEqual([409, { error: expect.stringContaining('3') }])
+    expect(await count()).toBe(3)
+    const other = await kind.add(workspace)
+    const elsewhere = await request('POST', kind.pathOf(other), { key, json: kind.json, environment })
+    expect(elsewhere.status).toBe(201)
+  })
+
+  it('allows 100 schedules without a setting', async () => {
+    const { create, count } = await withParent(kind)
+    for (let index = 0; index < 100; index++) expect((await create()).status).toBe(201)
+    expect((await create()).status).toBe(409)
+    expect(await count()).toBe(100)
+  })
+
+  it('does not pass the limit when many ask at once', async () => {
+    const { create, count } = await withParent(kind)
+    const environment = { SCHEDULE_LIMIT: '4' }
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create(kind.json, { environment })))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(4)
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(6)
+    expect(await count()).toBe(4)
+  })
+
+  it('answers 400 if the key lacks the scope, before anything is told of the parent', async () => {
+    const { workspace, id, create, count } = await withParent(kind)
+    const key = await workspace.addKey({ scopes: ['pins:write', 'skills:read'] })
+    const refused = await create(kind.json, { key })
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { error: expect.stringContaining('schedules:write') },
+    ])
+    const missing = await request('POST', kind.pathOf(crypto.randomUUID()), { key, json: kind.json })
+    await kind.archive(workspace, id)
+    const archived = await create(kind.json, { key })
+    expect([missing, archived].map(({ status, body }) => [status, body])).toEqual([
+      [400, refused.body],
+      [400, refused.body],
+    ])
+    expect(await count()).toBe(0)
+  })
+
+  it('needs no user', async () => {
+    const { workspace, create } = await withParent(kind)
+    expect((await create(kind.json, { key: await workspace.addKey({ userId: null }) })).status).toBe(201)
+  })
+
+  it('tells of wrong input before the scope and the parent', async () => {
+    const { workspace } = await withParent(kind)
+    const key = await workspace.addKey({ scopes: [] })
+    const path = kind.pathOf(crypto.randomUUID())
+    const { status, body } = await request('POST', path, { key, json: { ...kind.json, cron: 'x' } })
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(/^cron: /) }])
+  })
+
+  it('answers 401 without a live key, whatever the input', async () => {
+    const { workspace, id, create, count } = await withParent(kind)
+    const path = kind.pathOf(id)
+    const missing = await request('POST', path, { json: kind.json })
+    expect([missing.status, missing.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer'])
+
+    const revoked = await workspace.addKeyWithId()
+    await workspace.revokeKey(revoked.id)
+    const expired = await workspace.addKey({ expiresAt: '2020-01-01T00:00:00.000Z' })
+    for (const key of [revoked.token, expired, 'wsk_x']) {
+      for (const json of [kind.json, { ...kind.json, cron: 'x' }, []]) {
+        const answer = await create(json, { key })
+        expect(answer.status).toBe(401)
+        expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer error="invalid_token"')
+      }
+    }
+    expect(await count()).toBe(0)
+  })
+
+  it('answers 500 in a constant sentence if the database fails', async () => {
+    const { create } = await withParent(kind)
+    const answers = []
+    for (const message of [
+      'D1_ERROR: no such table: schedules: SQLITE_ERROR',
+      'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
+    ]) {
+      answers.push(await create(kind.json, { environment: { DB: failingDatabase(new Error(message)) } }))
+    }
+    expect(answers.map(({ status }) => status)).toEqual([500, 500])
+    expect(answers[0]?.body).toEqual(answers[1]?.body)
+    expect(answers[0]?.body.error).not.toMatch(/schedule|D1|table/)
+  })
+})
+
+describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (kind) => {
+  const otherBody = { ...kind.json, cron: '0 12 * * *' }
+
+  it('answers with the first schedule again and creates none', async () => {
+    const { create, count } = await withParent(kind)
+    const first = await create(kind.json, idempotent('nightly'))
+    const again = await create(kind.json, idempotent('nightly'))
+    expect([again.status, again.body]).toEqual([201, first.body])
+    expect(again.headers.get('Location')).toBe(first.headers.get('Location'))
+    expect(await count()).toBe(1)
+  })
+
+  it('answers with the schedule as it is now', async () => {
+    const { workspace, create } = await withParent(kind)
+    const first = await create(kind.json, idempotent('a'))
+    const changed = {
+      enabledAt: null,
+      lastRunAt: '2026-03-28T09:30:00.000Z',
+      nextRunAt: null,
+      updatedAt: '2026-03-28T09:30:01.000Z',
+    }
+    await env.DB.prepare(
+      'UPDATE schedules SET enabledAt = ?, lastRunAt = ?, nextRunAt = ?, updatedAt = ? WHERE organizationId = ? AND id = ?',
+    )
+      .bind(...Object.values(changed), workspace.organizationId, first.body.id)
+      .run()
+    const again = await create(kind.json, idempotent('a'))
+    expect([again.status, again.body]).toEqual([201, { ...first.body, ...changed }])
+  })
+
+  it('is forgotten with the schedule', async () => {
+    const { workspace, create, count } = await withParent(kind)
+    const first = await create(kind.json, idempotent('a'))
+    await env.DB.prepare('DELETE FROM schedules WHERE organizationId = ? AND id = ?')
+      .bind(workspace.organizationId, first.body.id)
+      .run()
+    const second = await create(otherBody, idempotent('a'))
+    expect(second.status).toBe(201)
+    expect(await count()).toBe(1)
+  })
+
+  it('answers 409 with another body, and leaves the first schedule as it is', async () => {
+    const { workspace, create } = await withParent(kind)
+    const first = await create(kind.json, idempotent('a'))
+    const rows = await workspace.dump('schedules')
+    const { status, body } = await create(otherBody, idempotent('a'))
+    expect([status, body]).toEqual([409, { error: expect.stringContaining('Idempotency-Key') }])
+    expect(await workspace.dump('schedules')).toEqual(rows)
+    expect((await create(kind.json, idempotent('a'))).body).toEqual(first.body)
+  })
+
+  it('takes another writing of the same times as another body', async () => {
+    const { create } = await withParent(kind)
+    await create({ ...kind.json, cron: '@daily' }, idempotent('a'))
+    expect((await create({ ...kind.json, cron: '0 0 * * *' }, idempotent('a'))).status).toBe(409)
+  })
+
+  it('still answers at the limit', async () => {
+    const { create, count } = await withParent(kind)
+    const environment = { SCHEDULE_LIMIT: '2' }
+    const first = await create(kind.json, { environment, ...idempotent('a') })
+    await create(kind.json, { environment })
+    const again = await create(kind.json, { environment, ...idempotent('a') })
+    expect([again.status, again.body]).toEqual([201, first.body])
+    expect((await create(kind.json, { environment, ...idempotent('b') })).status).toBe(409)
+    expect(await count()).toBe(2)
+  })
+
+  it('still answers after the parent is archived', async () => {
+    const { workspace, id, create } = await withParent(kind)
+    const first = await create(kind.json, idempotent('a'))
+    await kind.archive(workspace, id)
+    const again = await create(kind.json, idempotent('a'))
+    expect([again.status, again.body]).toEqual([201, first.body])
+    expect((await create(otherBody, idempotent('a'))).status).toBe(409)
+    expect((await create(kind.json, idempotent('b'))).status).toBe(409)
+  })
+
+  it('is free again if the request that carried it was refused', async () => {
+    const { create } = await withParent(kind)
+    expect(
+      (await create(otherBody, { environment: { SCHEDULE_LIMIT: '0' }, ...idempotent('a') })).status,
+    ).toBe(409)
+    expect((await create({ ...kind.json, cron: 'x' }, idempotent('a'))).status).toBe(400)
+    expect((await create(kind.json, idempotent('a'))).status).toBe(201)
+  })
+
+  it('is the same for every key of the organization', async () => {
+    const { workspace, create } = await withParent(kind)
+    const first = await create(kind.json, idempotent('a'))
+    const key = await workspace.addKey({ userId: null })
+    expect((await create(kind.json, { key, ...idempotent('a') })).body).toEqual(first.body)
+    const unscoped = await workspace.addKey({ scopes: [] })
+    expect((await create(kind.json, { key: unscoped, ...idempotent('a') })).status).toBe(400)
+  })
+
+  it('is another one for another parent and another organization', async () => {
+    const { workspace, key, create } = await withParent(kind)
+    const stranger = await withParent(kind)
+    const other = await kind.add(workspace)
+    const first = await create(kind.json, idempotent('a'))
+    const second = await request('POST', kind.pathOf(other), { key, json: otherBody, ...idempotent('a') })
+    const third = await stranger.create(otherBody, idempotent('a'))
+    expect([first.status, second.status, third.status]).toEqual([201, 201, 201])
+    expect(new Set([first.body.id, second.body.id, third.body.id]).size).toBe(3)
+  })
+
+  it('tells keys apart by case', async () => {
+    const { create, count } = await withParent(kind)
+    await create(kind.json, idempotent('a'))
+    expect((await create(otherBody, idempotent('A'))).status).toBe(201)
+    expect(await count()).toBe(2)
+  })
+
+  it('has 1 to 255 characters', async () => {
+    const { create, count } = await withParent(kind)
+    for (const key of ['k', 'k'.repeat(255), '%00', '"', ':']) {
+      const first = await create(kind.json, idempotent(key))
+      const again = await create(kind.json, idempotent(key))
+      expect([first.status, again.body]).toEqual([201, first.body])
+    }
+    expect(await count()).toBe(5)
+    for (const key of ['', 'k'.repeat(256), 'k'.repeat(5000)]) {
+      const { status, body } = await create(kind.json, idempotent(key))
+      expect([status, body]).toEqual([400, { error: expect.stringMatching(/^Idempotency-Key: .*255/) }])
+    }
+    expect(await count()).toBe(5)
+  })
+
+  it('makes one schedule of many requests at once', async () => {
+    const { create, count } = await withParent(kind)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create(kind.json, idempotent('a'))))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    expect(await count()).toBe(1)
+  })
+})
+
+it('keeps Location within the origin', async () => {
+  const { create } = await withParent(PROJECT, '//elsewhere.example')
+  const { headers } = await create()
+  expect(new URL(headers.get('Location') ?? '', ORIGIN).origin).toBe(ORIGIN)
+})
