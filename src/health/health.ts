@@ -1,5 +1,5 @@
 /** `GET /health`: whether this deployment can serve. It needs no key and says nothing of what is stored. */
-import { desc, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Context } from 'hono'
 import journal from '../../migrations/meta/_journal.json'
@@ -16,8 +16,7 @@ const selectNewestMigration = compileUnguarded(
   query
     .select({ name: appliedMigrations.name })
     .from(appliedMigrations)
-    .orderBy(desc(appliedMigrations.id))
-    .limit(1),
+    .where(eq(appliedMigrations.id, sql`(select max(${appliedMigrations.id}) from ${appliedMigrations})`)),
 )
 
 const selectOne = compileUnguarded(query.select({ one: sql<1>`1`.as('one') }).from(sql`(select 1)`))

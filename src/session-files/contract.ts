@@ -40,7 +40,9 @@ export const listSessionFilesContract = {
         description: `The most files of a page, from 1; above ${LARGEST_PAGE_SIZE} it means ${LARGEST_PAGE_SIZE}.`,
         example: '100',
       }),
-    cursor: z.optional(uuid('The `nextCursor` of the page before.')),
+    cursor: z
+      .optional(uuid('The `nextCursor` of the page before.'))
+      .register(docs, { minLength: 1, maxLength: 1000 }),
   }),
   success: {
     status: 200,

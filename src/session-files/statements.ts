@@ -1,5 +1,5 @@
 /** A page of a session's files, in SQL. Keyset paging: a page costs the rows that it answers with. */
-import { and, asc, eq, gt, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, ne, not, sql } from 'drizzle-orm'
 import { explaining, isInReach, mayAct } from '../access/caller.ts'
 import { apiKeys, sessionFiles, sessions } from '../db/schema.ts'
 import { compile, query } from '../db/statement.ts'
@@ -50,7 +50,7 @@ export const selectFiles = compile(
         gt(sessionFiles.id, cursor),
       ),
     )
-    .where(and(mayAct, isInReach(sessions.projectId), isNull(sessions.deletedAt)))
+    .where(and(mayAct, isInReach(sessions.projectId), isNull(sessions.deletedAt), not(isElsewhere)))
     .orderBy(asc(sessionFiles.id))
     .limit(rowLimit),
 )
