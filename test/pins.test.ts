@@ -262,5 +262,7 @@ describe('updatePin', () => {
       if (index % 50 === 0) expect(await workspace.pins()).toEqual(names(model))
     }
     expect(await workspace.pins()).toEqual(names(model))
+    const positions = (await workspace.dump('pins')).map((row) => row.position)
+    expect(positions.every(Number.isSafeInteger)).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 /** Placing a pin, in SQL: the order is one list for each user, of integers with gaps between them. */
-import { and, eq, isNotNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, mayAct, now } from '../access/caller.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../db/schema.ts'
@@ -12,8 +12,8 @@ const resourceType = sql.placeholder('resourceType')
 const resourceId = sql.placeholder('resourceId')
 const targetType = sql.placeholder('targetType')
 const targetId = sql.placeholder('targetId')
-/** -1: before the target; 1: after it. */
-const direction = sql.placeholder('direction')
+/** -1: before the target; 1: after it. D1 binds every number as a float, and positions are integers. */
+const direction = sql`cast(${sql.placeholder('direction')} as integer)`
 const pinLimit = sql.placeholder('pinLimit')
 
 type Projects = (projectId: SQLWrapper) => SQL
@@ -75,7 +75,8 @@ export const explainPlacement = compile(
     resourceExists: hasResource.as('resourceExists'),
     targetExists: sql<0 | 1>`${isNotNull(target.position)} and ${hasTarget}`.as('targetExists'),
     isPinned: sql<0 | 1>`${isNotNull(own.position)}`.as('isPinned'),
-    pinCount: pinCount.as('pinCount'),
+    // Only a new pin counts against the limit.
+    pinCount: sql<number>`case when ${isNull(own.position)} then ${pinCount} end`.as('pinCount'),
   })
     .leftJoin(own, isOwn)
     .leftJoin(target, isTarget),
