@@ -34,13 +34,13 @@ const { values: options } = parseArgs({
 })
 
 try {
-  console.log(JSON.stringify(await bootstrap()))
+  console.log(JSON.stringify(bootstrap()))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 }
 
-async function bootstrap() {
+function bootstrap() {
   const target: Target = { remote: options.remote, persistTo: options['persist-to'] }
   const userId = parseUser(options.user)
   const scopes = parseScopes(options.scopes)
@@ -54,7 +54,7 @@ async function bootstrap() {
 
   const now = new Date().toISOString()
   const organizationId = givenId ?? newUuid()
-  const key = await mintApiKey({ organizationId, name: 'bootstrap', scopes, userId, createdAt: now })
+  const key = mintApiKey({ organizationId, name: 'bootstrap', scopes, userId, createdAt: now })
   execute(target, [
     ...(name === undefined
       ? []

@@ -131,9 +131,9 @@ async function fill(environment: Environment): Promise<Omit<Demo, 'baseUrl'>> {
     leaseExpiresAt: null,
     updatedAt: acme.now,
   })
-  const apiKey = await acme.addKey({ name: 'demo', userId: 'ada' })
-  const serviceKey = await acme.addKey({ name: 'demo service' })
-  const limitedKey = await acme.addKey({ name: 'demo limited', userId: 'ada', projectIds: [mobile] })
+  const apiKey = acme.addKey({ name: 'demo', userId: 'ada' })
+  const serviceKey = acme.addKey({ name: 'demo service' })
+  const limitedKey = acme.addKey({ name: 'demo limited', userId: 'ada', projectIds: [mobile] })
 
   const globex = new Organization('Globex', 'grace', 'Grace Hopper')
   const intranet = globex.add(provisioning.insertProject, {
@@ -142,7 +142,7 @@ async function fill(environment: Environment): Promise<Omit<Demo, 'baseUrl'>> {
     archivedAt: null,
   })
   const otherOrganization = {
-    apiKey: await globex.addKey({ name: 'demo', userId: 'grace' }),
+    apiKey: globex.addKey({ name: 'demo', userId: 'grace' }),
     userId: 'grace',
     projectId: intranet,
     agentId: globex.add(provisioning.insertAgent, { id: newUuid(), name: 'Librarian', archivedAt: null }),
@@ -224,8 +224,8 @@ class Organization {
   }
 
   /** @returns the token. */
-  async addKey(key: { name: string; userId?: string; projectIds?: string[] }): Promise<string> {
-    const { token, row } = await provisioning.mintApiKey({
+  addKey(key: { name: string; userId?: string; projectIds?: string[] }): string {
+    const { token, row } = provisioning.mintApiKey({
       organizationId: this.id,
       scopes: SCOPES,
       createdAt: this.now,

@@ -123,13 +123,13 @@ export interface NewApiKey {
 }
 
 /** Mints a key. @returns the token, to be shown once, and the row for `insertApiKey`, which holds only its hash. */
-export async function mintApiKey(key: NewApiKey): Promise<{ token: string; row: Values & { id: string } }> {
+export function mintApiKey(key: NewApiKey): { token: string; row: Values & { id: string } } {
   const token = mintToken()
   const row = {
     organizationId: key.organizationId,
     id: newUuid(),
     name: key.name,
-    hash: await hashToken(token),
+    hash: hashToken(token),
     scopes: JSON.stringify(key.scopes),
     userId: key.userId ?? null,
     projectIds: key.projectIds ? JSON.stringify(key.projectIds) : null,

@@ -26,7 +26,7 @@ export function isToken(text: string): boolean {
 }
 
 /** The SHA-256 of a token in lower-case hexadecimal: what the database knows of it. */
-export function hashToken(token: string): Promise<string> {
+export function hashToken(token: string): string {
   return sha256(token)
 }
 

@@ -58,7 +58,7 @@ export class Call {
     if (!bearer) throw unauthorized.missing()
     const token = bearer[1] ?? ''
     if (!isToken(token)) throw unauthorized.invalid()
-    const keyHash = await hashToken(token)
+    const keyHash = hashToken(token)
     const address = request.headers.get('CF-Connecting-IP') ?? ''
     const call = new Call(environment, context, callerScope, keyHash, address)
     await call.#countAgainst(environment.KEY_RATE_LIMIT, keyHash)

@@ -13,7 +13,8 @@ export const now = sql.placeholder('now')
 
 const isCallersKey = eq(apiKeys.hash, keyHash)
 const isLive = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)))
-const isInScope = isListed(scope, apiKeys.scopes)
+/** Scopes have no character that JSON escapes, so the list has one where its text has it in quotes. */
+const isInScope = sql`instr(${apiKeys.scopes}, json_quote(${scope})) > 0`
 
 /** The guard. A statement that acts begins from `apiKeys` where this holds: one row if the caller may act, else none. */
 export const mayAct = and(isCallersKey, isLive, isInScope)
@@ -26,11 +27,8 @@ export const callerUser = sql<string>`(select ${apiKeys.userId} from ${apiKeys} 
 
 /** Of the caller's key in `apiKeys`: 1 if it isn't limited to other projects than this one. */
 export function isInReach(projectId: SQLWrapper): SQL<0 | 1> {
-  return sql<0 | 1>`(${apiKeys.projectIds} is null or ${isListed(projectId, apiKeys.projectIds)})`
-}
-
-function isListed(value: SQLWrapper, list: SQLWrapper): SQL {
-  return sql`${value} in (select value from json_each(${list}))`
+  const isListed = sql`${projectId} in (select value from json_each(${apiKeys.projectIds}))`
+  return sql<0 | 1>`(${apiKeys.projectIds} is null or ${isListed})`
 }
 
 /** What every explaining statement says of the caller. No row: nobody has this key. */

@@ -78,6 +78,9 @@ function toBase64Url(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64url')
 }
 
+/** @throws if the text is not exactly what `toBase64Url` writes: no two texts may open alike. */
 function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.from(text, 'base64url'))
+  const bytes = new Uint8Array(Buffer.from(text, 'base64url'))
+  if (toBase64Url(bytes) !== text) throw new Error('The sealed value has an unknown form')
+  return bytes
 }

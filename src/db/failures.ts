@@ -24,22 +24,34 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && PASSING.some((words) => error.message.includes(words))
 }
 
+/** How many causes of an error are described. */
+const DEEPEST_CAUSE = 3
+
+interface Failure {
+  readonly name: string
+  readonly message?: string
+  readonly stack: readonly string[]
+  readonly cause?: Failure
+}
+
 /**
- * What may be logged of an error: its name, the engine's words if they are D1's (they name tables and columns,
- * never values), and where it was thrown. Any other message is left out: it could repeat what a caller sent.
+ * What may be logged of an error: its name, where it was thrown, and the words of the store if they are a store's,
+ * apart from what these quote. Any other message is left out: it could repeat what a caller sent.
  */
-export function describeFailure(error: unknown): {
-  name: string
-  message?: string
-  stack: string[]
-  cause?: unknown
-} {
+export function describeFailure(error: unknown, depth = 0): Failure {
   if (!(error instanceof Error)) return { name: typeof error, stack: [] }
-  const isEngine = error instanceof StoreUnavailable || error.message.startsWith('D1_')
+  const { name, message, cause } = error
+  const isStores = error instanceof StoreUnavailable || message.startsWith('D1_')
   return {
-    name: error.name,
-    ...(isEngine && { message: error.message }),
-    stack: (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at ')),
-    ...(error.cause !== undefined && { cause: describeFailure(error.cause) }),
+    name,
+    ...(isStores && { message: message.replace(/['"].*['"]/s, '…') }),
+    stack: framesOf(error),
+    ...(cause !== undefined && depth < DEEPEST_CAUSE && { cause: describeFailure(cause, depth + 1) }),
   }
+}
+
+/** The lines of the stack that come after the message. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const frames = stack.slice(stack.indexOf(message) + message.length)
+  return frames.split('\n').filter((line) => line.trimStart().startsWith('at '))
 }

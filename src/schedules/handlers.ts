@@ -15,7 +15,7 @@ export const createProjectSchedule = endpoint(
     const schedule = await create(call, 'project', projectSchedules, {
       parentId: params.projectId,
       ...body,
-      ...(await idempotencyOf(headers['Idempotency-Key'], body)),
+      ...idempotencyOf(headers['Idempotency-Key'], body),
     })
     return { body: schedule, headers: { Location: `${path}/${schedule.id}` } }
   },
@@ -28,7 +28,7 @@ export const createAgentSchedule = endpoint(
       parentId: params.agentId,
       ...body,
       timezone: 'UTC',
-      ...(await idempotencyOf(headers['Idempotency-Key'], body)),
+      ...idempotencyOf(headers['Idempotency-Key'], body),
     })
     return { body: schedule, headers: { Location: `${path}/${schedule.id}` } }
   },

@@ -6,15 +6,39 @@ const NAME = /^[A-Za-z][A-Za-z0-9_+\-/]*$/
 const NOT_IANA =
   /^(?:A[CEGR]T|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|P[LNRS]T|SST|VST|SystemV\/.*)$/i
 
+/** Formats are dear to make. Names come in any case, so there could be more of them than there are time zones. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+const MOST_FORMATS = 1000
+
 /** True for an IANA name or link that the runtime knows; offsets such as `+02:00` are not names. */
 export function isTimezone(name: string): boolean {
   if (!NAME.test(name) || NOT_IANA.test(name)) return false
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
+    formatOf(name)
     return true
   } catch {
     return false
   }
+}
+
+/** @throws {RangeError} if the runtime doesn't know the time zone. */
+function formatOf(timezone: string): Intl.DateTimeFormat {
+  let format = formats.get(timezone)
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: timezone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+    if (formats.size >= MOST_FORMATS) formats.clear()
+    formats.set(timezone, format)
+  }
+  return format
 }
 
 /**
@@ -25,16 +49,7 @@ export type WallTimeMs = number
 
 /** Tells what the wall clock of a time zone shows at an instant (epoch milliseconds). */
 export function wallClock(timezone: string): (instantMs: number) => WallTimeMs {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: timezone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
+  const format = formatOf(timezone)
   return (instantMs) => {
     const part: Record<string, number> = {}
     for (const { type, value } of format.formatToParts(instantMs)) part[type] = Number(value)

@@ -41,7 +41,7 @@ export class Workspace {
 
   async addKeyWithId({ scopes = SCOPES, userId, projectIds, expiresAt }: KeyOptions = {}) {
     const user = userId === undefined ? this.userId : userId
-    const { token, row } = await provisioning.mintApiKey({
+    const { token, row } = provisioning.mintApiKey({
       organizationId: this.organizationId,
       name: 'test',
       scopes,

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { hashToken, isToken, mintToken } from '../../src/access/api-key.ts'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** CRC-32 bit by bit (ISO-HDLC, as in zlib): reflected polynomial 0xEDB88320. */
+function crc32(text: string): number {
+  let crc = 0xffffffff
+  for (const byte of new TextEncoder().encode(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  return ~crc >>> 0
+}
+
+/** Base62 by long division of decimal digits: no arithmetic in common with the code. */
+function base62(decimal: string, length: number): string {
+  let digits = [...decimal].map(Number)
+  const places: number[] = []
+  while (digits.length > 0) {
+    let rest = 0
+    const quotient: number[] = []
+    for (const digit of digits) {
+      rest = rest * 10 + digit
+      quotient.push(Math.floor(rest / 62))
+      rest %= 62
+    }
+    places.unshift(rest)
+    digits = quotient.slice(quotient.findIndex((digit) => digit !== 0))
+    if (quotient.every((digit) => digit === 0)) digits = []
+  }
+  return places
+    .map((place) => BASE62[place])
+    .join('')
+    .padStart(length, '0')
+}
+
+function numberOf(text: string): bigint {
+  return [...text].reduce((sum, character) => sum * 62n + BigInt(BASE62.indexOf(character)), 0n)
+}
+
+const checksumOf = (text: string) => base62(String(crc32(text)), 6)
+
+const withChecksum = (body: string) => body + checksumOf(body)
+
+describe('the test itself', () => {
+  it('knows CRC-32 by its check value, and base62', () => {
+    expect(crc32('123456789')).toBe(0xcbf43926)
+    expect([base62('0', 1), base62('61', 1), base62('62', 2), base62('4294967295', 6)]).toEqual([
+      '0',
+      'z',
+      '10',
+      '4gfFC3',
+    ])
+  })
+})
+
+describe('mintToken', () => {
+  it('is the prefix, 32 bytes in base62, and six characters of the CRC-32 of all that precedes', () => {
+    for (let round = 0; round < 200; round++) {
+      const token = mintToken()
+      expect(token).toMatch(/^wsk_[0-9A-Za-z]{49}$/)
+      expect(numberOf(token.slice(4, 47)) < 2n ** 256n).toBe(true)
+      expect(token.slice(47)).toBe(checksumOf(token.slice(0, 47)))
+      expect(isToken(token)).toBe(true)
+    }
+  })
+
+  it('is another one each time, from the whole range', () => {
+    const secrets = Array.from({ length: 1000 }, () => numberOf(mintToken().slice(4, 47)))
+    expect(new Set(secrets).size).toBe(1000)
+    const highest = secrets.reduce((sum, secret) => sum | secret, 0n)
+    const lowest = secrets.reduce((sum, secret) => sum & secret, 2n ** 256n - 1n)
+    expect([highest, lowest]).toEqual([2n ** 256n - 1n, 0n])
+  })
+})
+
+describe('isToken', () => {
+  it('takes what was made elsewhere by the same rule, padded on the left', () => {
+    expect(isToken(withChecksum(`wsk_${'0'.repeat(43)}`))).toBe(true)
+    expect(isToken(withChecksum(`wsk_${base62(String(2n ** 256n - 1n), 43)}`))).toBe(true)
+    expect(isToken(withChecksum(`wsk_${base62('1', 43)}`))).toBe(true)
+  })
+
+  it('refuses every change of one character', () => {
+    const token = mintToken()
+    for (let place = 0; place < token.length; place++) {
+      for (const character of BASE62) {
+        const changed = token.slice(0, place) + character + token.slice(place + 1)
+        if (changed !== token) expect([changed, isToken(changed)]).toEqual([changed, false])
+      }
+    }
+  })
+
+  it('refuses every exchange of neighbours, every character left out and every one added', () => {
+    const token = mintToken()
+    for (let place = 0; place < token.length; place++) {
+      const [before, after] = [token.slice(0, place), token.slice(place)]
+      const exchanged = before + after.slice(1, 2) + after.slice(0, 1) + after.slice(2)
+      if (exchanged !== token) expect([exchanged, isToken(exchanged)]).toEqual([exchanged, false])
+      expect(isToken(before + after.slice(1))).toBe(false)
+      for (const character of ['0', 'z', ' ']) expect(isToken(before + character + after)).toBe(false)
+    }
+  })
+
+  it('refuses another prefix, length or alphabet, even with the right checksum', () => {
+    for (const body of [
+      'wsk_',
+      `wsk_${'0'.repeat(42)}`,
+      `wsk_${'0'.repeat(44)}`,
+      `wsk-${'0'.repeat(43)}`,
+      `WSK_${'0'.repeat(43)}`,
+      `${'0'.repeat(43)}`,
+      `xwsk_${'0'.repeat(43)}`,
+      `wsk_${'0'.repeat(42)}_`,
+      `wsk_${'0'.repeat(42)}\u00e9`,
+      `wsk_${'0'.repeat(42)}\uff10`,
+    ]) {
+      expect([body, isToken(withChecksum(body))]).toEqual([body, false])
+    }
+  })
+
+  it('refuses what stands around a token', () => {
+    const token = mintToken()
+    for (const text of [
+      '',
+      `${token}\n`,
+      `\n${token}`,
+      ` ${token}`,
+      `${token}\0`,
+      token + token,
+      `${token}\n${token}`,
+    ]) {
+      expect([text, isToken(text)]).toEqual([text, false])
+    }
+  })
+})
+
+describe('hashToken', () => {
+  it('is the SHA-256 in lower-case hexadecimal', async () => {
+    const token = mintToken()
+    expect(await hashToken(token)).toBe(createHash('sha256').update(token).digest('hex'))
+    expect(await hashToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  })
+})
