@@ -1,6 +1,5 @@
 /** The app: middleware in order, every operation under both base paths, and what answers when nothing else does. */
 import { Hono } from 'hono'
-import { v7 as newUuid } from 'uuid'
 import { describeFailure, isUnavailable } from './db/failures.ts'
 import { health } from './health/health.ts'
 import type { HonoEnvironment } from './http/context.ts'
@@ -15,16 +14,20 @@ export function createApp(): Hono<HonoEnvironment> {
   const app = new Hono<HonoEnvironment>({ getPath: rawPath })
 
   app.use(async (c, next) => {
-    c.set('requestId', newUuid())
+    c.set('requestId', crypto.randomUUID())
     await next()
-    c.header('X-Request-Id', c.get('requestId'))
-    c.header('Cache-Control', c.res.headers.has('ETag') ? 'private, no-cache' : 'no-store')
+    const { headers } = c.res
+    headers.set('X-Request-Id', c.get('requestId'))
+    headers.set('Cache-Control', headers.has('ETag') ? 'private, no-cache' : 'no-store')
   })
 
   const api = new Hono<HonoEnvironment>()
   for (const operation of operations) mount(api, operation)
   api.get('/health', health)
-  api.get('/openapi.json', (c) => c.env.ASSETS.fetch(new URL('/openapi.json', c.req.url)))
+  api.get('/openapi.json', async (c) => {
+    const asset = await c.env.ASSETS.fetch(new URL('/openapi.json', c.req.url))
+    return new Response(asset.body, asset)
+  })
   for (const [path, methods] of methodsByPath(api)) {
     api.all(path, () => {
       throw new Refusal(405, `This path answers ${methods.join(', ')} only.`, { Allow: methods.join(', ') })

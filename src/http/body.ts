@@ -19,8 +19,9 @@ export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment>
     if (!JSON_TYPE.test(c.req.header('Content-Type') ?? '')) {
       throw await refuseInput(c, 'Send the body as "Content-Type: application/json", in UTF-8.')
     }
-    const bytes = await readUpTo(limitBytes, c.req.raw.body)
-    if (!bytes) throw await refuseInput(c, tooLarge(limitBytes).message, 413)
+    const isDeclared = c.req.header('Content-Length') !== undefined
+    const bytes = await (isDeclared ? c.req.arrayBuffer() : readUpTo(limitBytes, c.req.raw.body))
+    if (!bytes || bytes.byteLength > limitBytes) throw await refuseInput(c, tooLarge(limitBytes).message, 413)
     const value = parse(bytes)
     if (value === undefined) throw await refuseInput(c, 'The body is not valid JSON in UTF-8.')
     c.req.json = async () => value as never
@@ -47,9 +48,11 @@ async function readUpTo(
   return new Blob(chunks).arrayBuffer()
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
 function parse(bytes: ArrayBuffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+    return JSON.parse(utf8.decode(bytes))
   } catch {
     return undefined
   }

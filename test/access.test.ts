@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../src/app.ts'
+import { type Contract, honoPath } from '../src/http/endpoint.ts'
+import { operations } from '../src/operations.ts'
+import { PREFIX, request } from './support/api.ts'
+import {
+  deadKeys,
+  dumpStores,
+  type Example,
+  exampleList,
+  examples,
+  impossibleKeys,
+  insufficientKeys,
+  type Row,
+  send,
+  withIds,
+} from './support/examples.ts'
+import { Workspace } from './support/workspace.ts'
+
+const PUBLIC_PATHS = ['/health', '/openapi.json']
+const refusedKeys = [...impossibleKeys, ...deadKeys, ...insufficientKeys]
+
+/** RFC 6750, section 3.1: no error code if the request has no authentication information. */
+function challengeOf(name: string, status: number): string | null {
+  if (status !== 401) return null
+  return name === 'no key' ? 'Bearer' : 'Bearer error="invalid_token"'
+}
+
+/** The example of the operation in a workspace of its own. */
+async function prepared(row: Row): Promise<{ workspace: Workspace; example: Example }> {
+  const workspace = await Workspace.create()
+  return { workspace, example: await row.prepare(workspace) }
+}
+
+describe('routes', () => {
+  it('are exactly the operations and the public ones, under both base paths', () => {
+    const routes = createApp().routes.filter(({ method }) => method !== 'ALL')
+    const expected = ['', PREFIX].flatMap((basePath) => [
+      ...operations.map(({ contract: { method, path } }) => `${method} ${basePath}${honoPath(path)}`),
+      ...PUBLIC_PATHS.map((path) => `GET ${basePath}${path}`),
+    ])
+    const found = new Set(routes.map(({ method, path }) => `${method} ${path}`))
+    expect([...found].sort()).toEqual(expected.sort())
+  })
+
+  it('answer any method only on those paths', () => {
+    const pathsOf = (isAll: boolean) =>
+      new Set(
+        createApp()
+          .routes.filter(({ method }) => (method === 'ALL') === isAll)
+          .map(({ path }) => path),
+      )
+    expect([...pathsOf(true)].sort()).toEqual([...pathsOf(false), '/*'].sort())
+  })
+
+  it('each have their example', () => {
+    const operationIds = operations.map(({ contract }) => contract.operationId)
+    expect(operationIds.filter((operationId) => !(operationId in examples))).toEqual([])
+    expect(Object.keys(examples).filter((operationId) => !operationIds.includes(operationId))).toEqual([])
+  })
+
+  it.each(PUBLIC_PATHS)('answer %s without a key', async (path) => {
+    for (const basePath of ['', PREFIX]) expect((await request('GET', basePath + path)).status).toBe(200)
+  })
+})
+
+describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
+  const success = contract.success.status
+
+  it('succeeds for a key of the one scope, under both base paths', async () => {
+    for (const basePath of ['', PREFIX]) {
+      const { workspace, example } = await prepared(row)
+      const key = await workspace.addKey({ scopes: [contract.scope], expiresAt: '2999-01-01T00:00:00.000Z' })
+      const answer = await send(operationId, { ...example, path: basePath + example.path }, key)
+      expect(answer.status).toBe(success)
+    }
+  })
+
+  it('succeeds for a key limited to its project among others', async () => {
+    const { workspace, example } = await prepared(row)
+    const projectIds = [await workspace.addProject(), ...(example.projectIds ?? [])]
+    expect((await send(operationId, example, await workspace.addKey({ projectIds }))).status).toBe(success)
+  })
+
+  it.each(refusedKeys)('with $name', async ({ name, mint, status }) => {
+    const { workspace, example } = await prepared(row)
+    const token = await mint(workspace, contract, example)
+    const before = await dumpStores()
+    const answer = await send(operationId, example, token)
+    expect(answer.status).toBe(status(contract, row) ?? success)
+    expect(answer.headers.get('WWW-Authenticate')).toBe(challengeOf(name, answer.status))
+    if (answer.status !== success) expect(await dumpStores()).toEqual(before)
+  })
+
+  it('tells keys that are not live apart by nothing', async () => {
+    const { workspace, example } = await prepared(row)
+    const bodies = new Set<string>()
+    for (const { mint } of [...impossibleKeys.slice(1), ...deadKeys]) {
+      const { body } = await send(operationId, example, await mint(workspace, contract, example))
+      bodies.add(JSON.stringify(body))
+    }
+    expect([...bodies]).toHaveLength(1)
+  })
+
+  it('answers 401 to wrong input with a key that is not live', async () => {
+    const { workspace, example } = await prepared(row)
+    const wrong = {
+      ...withIds(
+        example,
+        example.ids.map(() => '%ff'),
+      ),
+      ...(example.json !== undefined && { json: {} }),
+    }
+    for (const { mint } of [...impossibleKeys, ...deadKeys]) {
+      expect((await send(operationId, wrong, await mint(workspace, contract, example))).status).toBe(401)
+    }
+  })
+
+  it('answers the same for what another organization has as for what nobody has', async () => {
+    const { example } = await prepared(row)
+    const foreign = await prepared(row)
+    const foreignKey = await foreign.workspace.addKey()
+    const before = await dumpStores()
+    for (const ids of mixtures(foreign.example.ids, example.ids)) {
+      const theirs = await send(operationId, withIds(foreign.example, ids), foreignKey)
+      const nobodys = await send(
+        operationId,
+        withIds(foreign.example, unknownFor(ids, example.ids)),
+        foreignKey,
+      )
+      expect([theirs.status, theirs.body]).toEqual([404, nobodys.body])
+      expect(nobodys.status).toBe(404)
+    }
+    expect(await dumpStores()).toEqual(before)
+  })
+})
+
+describe('another organization', () => {
+  it('keeps every row and every object through the whole matrix', async () => {
+    const victim = await Workspace.create()
+    const targets: { operationId: string; contract: Contract; row: Row; example: Example }[] = []
+    for (const operation of exampleList) {
+      targets.push({ ...operation, example: await operation.row.prepare(victim) })
+    }
+    const whatItHas = async () =>
+      Object.fromEntries(
+        Object.entries(await dumpStores('')).map(([store, entries]) => [
+          store,
+          entries.filter((entry) => entry.includes(victim.organizationId)),
+        ]),
+      )
+    const before = await whatItHas()
+    for (const { operationId, contract, row, example } of targets) {
+      const { workspace, example: own } = await prepared(row)
+      const keys = refusedKeys.map(({ mint }) => mint(workspace, contract, own))
+      for (const key of [...(await Promise.all(keys)), await workspace.addKey()]) {
+        for (const ids of mixtures(own.ids, example.ids)) {
+          const { status } = await send(operationId, withIds(own, ids), key)
+          expect([400, 401, 403, 404]).toContain(status)
+        }
+      }
+    }
+    expect(await whatItHas()).toEqual(before)
+  })
+})
+
+/** The caller's ids, with one of them, and then all of them, exchanged for those of the other organization. */
+function mixtures(own: readonly string[], others: readonly string[]): string[][] {
+  const single = others.map((other, index) => own.with(index, other))
+  return others.length > 1 ? [...single, [...others]] : single
+}
+
+/** The ids with those of the other organization exchanged for new ones. */
+function unknownFor(ids: readonly string[], others: readonly string[]): string[] {
+  return ids.map((id) => (others.includes(id) ? crypto.randomUUID() : id))
+}

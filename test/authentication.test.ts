@@ -1,0 +1,342 @@
+import { env } from 'cloudflare:workers'
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { mintToken } from '../src/access/api-key.ts'
+import worker from '../src/index.ts'
+import { type ApiResponse, ORIGIN, PREFIX, request } from './support/api.ts'
+import { watchedDatabase } from './support/bindings.ts'
+import { now, Workspace } from './support/workspace.ts'
+
+const ID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
+const HOUR_MS = 3_600_000
+
+async function withSkill() {
+  const workspace = await Workspace.create()
+  const { token, id } = await workspace.addKeyWithId()
+  const path = `/v1/skills/${await workspace.addSkill({ 'SKILL.md': 'x' })}`
+  return { workspace, key: token, keyId: id, path }
+}
+
+function withAuthorization(path: string, Authorization: string, environment = {}) {
+  return request('GET', path, { headers: { Authorization }, environment })
+}
+
+async function setKey(id: string, column: 'expiresAt' | 'lastUsedAt', value: string | null) {
+  await env.DB.prepare(`UPDATE "apiKeys" SET "${column}" = ? WHERE "id" = ?`).bind(value, id).run()
+}
+
+async function keyRow(workspace: Workspace, id: string) {
+  return (await workspace.dump('apiKeys')).find((row) => row.id === id)
+}
+
+const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString()
+
+const refusalOf = ({ status, headers, body }: ApiResponse) => ({
+  status,
+  challenge: headers.get('WWW-Authenticate'),
+  body,
+})
+
+/** The token with the character at the place changed to another one of base62. */
+function flipped(token: string, place: number): string {
+  return token.slice(0, place) + (token[place] === 'x' ? 'y' : 'x') + token.slice(place + 1)
+}
+
+describe('the Authorization header', () => {
+  it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer   '])(
+    'takes a token after "%s"',
+    async (scheme) => {
+      const { key, path } = await withSkill()
+      expect((await withAuthorization(path, scheme + key)).status).toBe(200)
+    },
+  )
+
+  it('asks for a token where there is none', async () => {
+    const { key, path } = await withSkill()
+    const answers = [
+      await request('GET', path),
+      await withAuthorization(path, ''),
+      await withAuthorization(path, `Basic ${btoa(`key:${key}`)}`),
+      await withAuthorization(path, `Token ${key}`),
+      await withAuthorization(path, key),
+      await withAuthorization(path, `Bearer${key}`),
+      await request('GET', `${path}?access_token=${key}`),
+      await request('GET', path, { headers: { 'X-Api-Key': key } }),
+    ]
+    for (const answer of answers) {
+      expect(refusalOf(answer)).toEqual({
+        status: 401,
+        challenge: 'Bearer',
+        body: { error: 'Send your API key in the header "Authorization: Bearer <API_KEY>".' },
+      })
+    }
+  })
+
+  it('refuses an empty token', async () => {
+    const { path } = await withSkill()
+    for (const value of ['Bearer', 'Bearer ', 'Bearer   ']) {
+      const { status, headers } = await withAuthorization(path, value)
+      expect([status, headers.get('WWW-Authenticate')]).toEqual([401, expect.stringMatching(/^Bearer\b/)])
+    }
+  })
+
+  it.each<[string, (token: string) => string]>([
+    ['another prefix', (token) => token.replace('wsk_', 'wsx_')],
+    ['no prefix', (token) => token.slice(4)],
+    ['a prefix in upper case', (token) => token.replace('wsk_', 'WSK_')],
+    ['a flipped character of the prefix', (token) => flipped(token, 0)],
+    ['a flipped character of the secret', (token) => flipped(token, 20)],
+    ['a flipped character of the checksum', (token) => flipped(token, 52)],
+    ['another case', (token) => token.toLowerCase()],
+    ['a character too few', (token) => token.slice(0, -1)],
+    ['a character too many', (token) => `${token}0`],
+    ['a character that base62 lacks', (token) => `${token.slice(0, 10)}-${token.slice(11)}`],
+    ['a thousand characters', (token) => token.padEnd(1000, '0')],
+    ['a second token', (token) => `${token} ${token}`],
+    ['a list of tokens', (token) => `${token}, Bearer ${token}`],
+    ['a parameter', (token) => `token="${token}"`],
+    ['a tab before it', (token) => `\t${token}`],
+  ])('refuses %s without a query', async (_name, spoil) => {
+    const { key, path } = await withSkill()
+    const use = watchedDatabase()
+    const answer = await withAuthorization(path, `Bearer ${spoil(key)}`, { DB: use.DB })
+    expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([
+      401,
+      'Bearer error="invalid_token"',
+    ])
+    expect(use.calls).toBe(0)
+  })
+
+  it('does not tell a malformed, unknown, revoked or expired token apart', async () => {
+    const { workspace, key, path } = await withSkill()
+    const revoked = await workspace.addKeyWithId()
+    await workspace.revokeKey(revoked.id)
+    const expired = await workspace.addKey({ expiresAt: fromNow(-1) })
+    for (const token of ['nonsense', flipped(key, 20), mintToken(), revoked.token, expired]) {
+      expect(refusalOf(await request('GET', path, { key: token }))).toEqual({
+        status: 401,
+        challenge: 'Bearer error="invalid_token"',
+        body: { error: 'The API key is not valid. Check that it is whole, or ask for a new one.' },
+      })
+    }
+  })
+})
+
+describe('the life of a key', () => {
+  const everywhere = [
+    [
+      'PATCH',
+      `/v1/pins/session/${ID}`,
+      { placement: { target: { type: 'session', id: ID }, position: 'after' } },
+    ],
+    ['POST', '/v1/projects/website/schedules', { cron: '0 6 * * *', timezone: 'UTC' }],
+    ['POST', `/v1/agents/${ID}/schedules`, { cron: '0 6 * * *' }],
+    ['GET', `/v1/sessions/${ID}/files`, undefined],
+    ['GET', `/v1/skills/${ID}`, undefined],
+    ['DELETE', '/v1/users/ada/profile-picture', undefined],
+    ['DELETE', '/v1/projects/website/environment-variables/KEY', undefined],
+  ] as const
+
+  it.each(everywhere)('%s %s refuses a key from its revocation on', async (method, path, json) => {
+    const { workspace, key, keyId } = await withSkill()
+    for (const basePath of ['', PREFIX]) {
+      expect((await request(method, basePath + path, { key, json })).status).toBe(404)
+    }
+    await workspace.revokeKey(keyId)
+    for (const basePath of ['', PREFIX]) {
+      expect((await request(method, basePath + path, { key, json })).status).toBe(401)
+    }
+  })
+
+  it.each(everywhere)('%s %s refuses a key from its expiry on', async (method, path, json) => {
+    const { key, keyId } = await withSkill()
+    await setKey(keyId, 'expiresAt', fromNow(HOUR_MS))
+    expect((await request(method, path, { key, json })).status).toBe(404)
+    await setKey(keyId, 'expiresAt', fromNow(-1))
+    expect((await request(method, path, { key, json })).status).toBe(401)
+  })
+
+  it('lets a key that is not live change nothing', async () => {
+    const { workspace, key, keyId } = await withSkill()
+    const projectId = await workspace.addProject()
+    const agentId = await workspace.addAgent()
+    const sessionId = await workspace.addSession(projectId)
+    await workspace.pin('project', projectId)
+    await workspace.pin('session', sessionId)
+    await workspace.addVariable(projectId, 'KEY')
+    await workspace.addPicture()
+    await workspace.revokeKey(keyId)
+    const tables = ['pins', 'schedules', 'environmentVariables', 'profilePictures', 'apiKeys']
+    const dump = () => Promise.all(tables.map((table) => workspace.dump(table)))
+    const before = await dump()
+
+    const placement = { target: { type: 'project', id: projectId }, position: 'before' }
+    for (const [method, path, json] of [
+      ['PATCH', `/v1/pins/session/${sessionId}`, { placement }],
+      ['POST', `/v1/projects/${projectId}/schedules`, { cron: '0 6 * * *', timezone: 'UTC' }],
+      ['POST', `/v1/agents/${agentId}/schedules`, { cron: '0 6 * * *' }],
+      ['DELETE', `/v1/users/${workspace.userId}/profile-picture`, undefined],
+      ['DELETE', `/v1/projects/${projectId}/environment-variables/KEY`, undefined],
+    ] as const) {
+      expect([path, (await request(method, path, { key, json })).status]).toEqual([path, 401])
+    }
+    expect(await dump()).toEqual(before)
+  })
+
+  it('revokes one key and no other', async () => {
+    const { workspace, key, keyId, path } = await withSkill()
+    const other = await workspace.addKey()
+    await workspace.revokeKey(keyId)
+    expect((await request('GET', path, { key: other })).status).toBe(200)
+    expect((await request('GET', path, { key })).status).toBe(401)
+  })
+
+  it('stores the SHA-256 of the token and nothing else of it', async () => {
+    const { workspace, key, keyId } = await withSkill()
+    const row = await keyRow(workspace, keyId)
+    expect(row?.hash).toBe(createHash('sha256').update(key).digest('hex'))
+    const stored = JSON.stringify(row)
+    expect(stored).not.toContain(key.slice(4, 14))
+    expect(stored).not.toContain(key.slice(-10))
+  })
+})
+
+describe('lastUsedAt', () => {
+  it('is set by the first use, after the answer', async () => {
+    const { workspace, key, keyId, path } = await withSkill()
+    expect((await keyRow(workspace, keyId))?.lastUsedAt).toBeNull()
+    const before = now()
+    expect((await request('GET', path, { key })).status).toBe(200)
+    const lastUsedAt = String((await keyRow(workspace, keyId))?.lastUsedAt)
+    expect([before <= lastUsedAt, lastUsedAt <= now()]).toEqual([true, true])
+  })
+
+  it('is not written again within the hour: one trip', async () => {
+    const { workspace, key, keyId, path } = await withSkill()
+    for (const age of [0, HOUR_MS / 2, HOUR_MS - 30_000]) {
+      const lastUsedAt = fromNow(-age)
+      await setKey(keyId, 'lastUsedAt', lastUsedAt)
+      const use = watchedDatabase()
+      expect((await request('GET', path, { key, environment: { DB: use.DB } })).status).toBe(200)
+      expect((await keyRow(workspace, keyId))?.lastUsedAt).toBe(lastUsedAt)
+      expect([use.calls, use.rowsWritten]).toEqual([1, 0])
+    }
+  })
+
+  it('is written once it is an hour old, for this key alone', async () => {
+    const { workspace, key, keyId, path } = await withSkill()
+    const other = await workspace.addKeyWithId()
+    const old = fromNow(-HOUR_MS)
+    await setKey(keyId, 'lastUsedAt', old)
+    await setKey(other.id, 'lastUsedAt', old)
+    const use = watchedDatabase()
+    await request('GET', path, { key, environment: { DB: use.DB } })
+    expect(use.calls).toBe(2)
+    expect(String((await keyRow(workspace, keyId))?.lastUsedAt) > old).toBe(true)
+    expect((await keyRow(workspace, other.id))?.lastUsedAt).toBe(old)
+  })
+
+  it('does not count a refused key as used', async () => {
+    const { workspace, key, keyId, path } = await withSkill()
+    await workspace.revokeKey(keyId)
+    await request('GET', path, { key })
+    await request('GET', '/v1/skills/7', { key })
+    expect((await keyRow(workspace, keyId))?.lastUsedAt).toBeNull()
+  })
+
+  it('does not keep the caller waiting, nor fail the answer', async () => {
+    const { key, path } = await withSkill()
+    const pending: Promise<unknown>[] = []
+    const context = { waitUntil: (promise: Promise<unknown>) => pending.push(promise) }
+    let batches = 0
+    const DB = {
+      prepare: (sql: string) => env.DB.prepare(sql),
+      batch: (statements: D1PreparedStatement[]) =>
+        batches++ === 0 ? env.DB.batch(statements) : Promise.reject(new Error('D1_ERROR: overloaded')),
+    } as unknown as D1Database
+    const response = await worker.fetch(
+      new Request(ORIGIN + path, { headers: { Authorization: `Bearer ${key}` } }),
+      { ...env, DB },
+      context as unknown as ExecutionContext,
+    )
+    expect([response.status, pending.length]).toEqual([200, 1])
+    await Promise.allSettled(pending)
+  })
+})
+
+describe('rate limits', () => {
+  const limited = { RATE_LIMIT: 'on' }
+
+  /**
+   * Repeats a request, some at a time, until one is answered with 429. The limiter counts in windows of a minute;
+   * of twice the limit and one more, some window holds more than the limit.
+   */
+  async function untilLimited(limit: number, send: () => Promise<ApiResponse>) {
+    const answers: ApiResponse[] = []
+    while (answers.length <= 2 * limit && !answers.some(({ status }) => status === 429)) {
+      answers.push(...(await Promise.all(Array.from({ length: 20 }, send))))
+    }
+    return {
+      passed: answers.filter(({ status }) => status !== 429),
+      refused: answers.find(({ status }) => status === 429),
+    }
+  }
+
+  it('refuses an address after 60 refused tokens a minute, and still serves a live key from there', async () => {
+    const { workspace, key, keyId, path } = await withSkill()
+    const live = await workspace.addKey()
+    await workspace.revokeKey(keyId)
+    const from = (address: string, token: string) =>
+      request('GET', path, {
+        key: token,
+        headers: { 'CF-Connecting-IP': address },
+        environment: limited,
+      })
+    let sent = 0
+    const { passed, refused } = await untilLimited(60, () =>
+      from('192.0.2.1', sent++ % 2 === 0 ? key : mintToken()),
+    )
+    expect(passed.length).toBeGreaterThanOrEqual(60)
+    expect(passed.every(({ status }) => status === 401)).toBe(true)
+    expect([refused?.status, refused?.headers.get('Retry-After')]).toEqual([429, '60'])
+    expect((await from('192.0.2.1', live)).status).toBe(200)
+    expect((await from('192.0.2.2', key)).status).toBe(401)
+    expect((await from('192.0.2.1', 'nonsense')).status).toBe(401)
+  })
+
+  it('refuses a key after 600 requests a minute, before any query, and no other key', async () => {
+    const { workspace, key, keyId } = await withSkill()
+    const use = watchedDatabase()
+    const send = (token: string) =>
+      request('GET', `/v1/skills/${ID}`, { key: token, environment: { ...limited, DB: use.DB } })
+    const { passed, refused } = await untilLimited(600, () => send(key))
+    expect(passed.length).toBeGreaterThanOrEqual(600)
+    expect(passed.every(({ status }) => status === 404)).toBe(true)
+    expect([refused?.status, refused?.headers.get('Retry-After')]).toEqual([429, '60'])
+    expect((await send(await workspace.addKey())).status).toBe(404)
+    expect((await request('GET', `/v1/skills/${ID}`, { key })).status).toBe(404)
+
+    const environment = { ...limited, KEY_RATE_LIMIT: { limit: async () => ({ success: false }) } }
+    await workspace.revokeKey(keyId)
+    const unasked = watchedDatabase()
+    const answer = await request('GET', `/v1/skills/${ID}`, {
+      key,
+      environment: { ...environment, DB: unasked.DB },
+    })
+    expect([answer.status, unasked.calls]).toEqual([429, 0])
+  })
+
+  it('counts refused tokens where no address is known', async () => {
+    const answer = await request('GET', `/v1/skills/${ID}`, { key: mintToken(), environment: limited })
+    expect(answer.status).toBe(401)
+  })
+
+  it('counts nothing if it is off', async () => {
+    const { workspace, key, keyId, path } = await withSkill()
+    const counting = { limit: () => Promise.reject(new Error('counted')) }
+    const environment = { RATE_LIMIT: 'off', KEY_RATE_LIMIT: counting, REFUSAL_RATE_LIMIT: counting }
+    expect((await request('GET', path, { key, environment })).status).toBe(200)
+    await workspace.revokeKey(keyId)
+    expect((await request('GET', path, { key, environment })).status).toBe(401)
+  })
+})

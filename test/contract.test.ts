@@ -1,0 +1,449 @@
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../src/app.ts'
+import { honoPath } from '../src/http/endpoint.ts'
+import { operations } from '../src/operations.ts'
+import { failingDatabase, failingObjects } from './support/bindings.ts'
+import { document, seenStatuses } from './support/document.ts'
+import { exampleList, insufficientKeys, send, type Variation, withIds } from './support/examples.ts'
+import { Workspace } from './support/workspace.ts'
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly const?: unknown
+  readonly format?: string
+  readonly pattern?: string
+  readonly enum?: readonly string[]
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+}
+
+interface Content {
+  readonly required?: boolean
+  readonly content?: { readonly 'application/json': { readonly schema: Schema } }
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters?: readonly { in: string; name: string; required?: boolean; schema: Schema }[]
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<string, Content>>
+  readonly security?: unknown
+}
+
+const documented = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+)
+
+function operationOf(operationId: string) {
+  const operation = documented.find((candidate) => candidate.operationId === operationId)
+  if (!operation) throw new Error(`The document has no ${operationId}`)
+  return operation
+}
+
+function resolved(schema: Schema): Schema {
+  return schema.$ref ? document.components.schemas[schema.$ref.replace('#/components/schemas/', '')] : schema
+}
+
+/** Every schema of an object in this one, with where it stands. */
+function objectsIn(given: Schema, place: string): { place: string; schema: Schema }[] {
+  const schema = resolved(given)
+  const children = [
+    ...Object.entries(schema.properties ?? {}),
+    ...(schema.items ? [['[]', schema.items] as const] : []),
+    ...(schema.anyOf ?? []).map((choice) => ['', choice] as const),
+  ]
+  return [
+    ...(schema.type === 'object' || schema.properties ? [{ place, schema }] : []),
+    ...children.flatMap(([name, child]) => objectsIn(child, `${place}.${name}`)),
+  ]
+}
+
+const schemaOf = (content: Content | undefined) => content?.content?.['application/json'].schema
+
+const requestObjects = documented.flatMap(({ operationId, requestBody }) => {
+  const schema = schemaOf(requestBody)
+  return schema ? objectsIn(schema, operationId) : []
+})
+
+const responseObjects = documented.flatMap(({ operationId, responses }) =>
+  Object.entries(responses).flatMap(([status, response]) => {
+    const schema = schemaOf(response)
+    return schema ? objectsIn(schema, `${operationId} ${status}`) : []
+  }),
+)
+
+/** CONTRACT.md, Answers of the seven; in the order of SPEC.txt. */
+const SEVEN: Record<string, { route: string; statuses: number[] }> = {
+  updatePin: {
+    route: 'PATCH /v1/pins/{resourceType}/{resourceId}',
+    statuses: [200, 400, 404, 409, 500],
+  },
+  createProjectSchedule: {
+    route: 'POST /v1/projects/{projectId}/schedules',
+    statuses: [201, 400, 403, 404, 409, 500],
+  },
+  createAgentSchedule: {
+    route: 'POST /v1/agents/{agentId}/schedules',
+    statuses: [201, 400, 404, 409, 500],
+  },
+  listSessionFiles: {
+    route: 'GET /v1/sessions/{sessionId}/files',
+    statuses: [200, 400, 403, 404, 409, 410, 500, 503],
+  },
+  retrieveSkill: {
+    route: 'GET /v1/skills/{skillId}',
+    statuses: [200, 304, 400, 404, 500],
+  },
+  deleteProfilePicture: {
+    route: 'DELETE /v1/users/{userId}/profile-picture',
+    statuses: [200, 400, 403, 404, 409, 500, 503],
+  },
+  deleteEnvironmentVariable: {
+    route: 'DELETE /v1/projects/{projectId}/environment-variables/{key}',
+    statuses: [200, 400, 403, 404, 409, 500],
+  },
+}
+
+describe('the document', () => {
+  it('names the service, its version, its two addresses and its one way in', () => {
+    expect(document.info).toMatchObject({ title: 'Workspace API', version: '1.0.0' })
+    expect(document.servers.map(({ url }: { url: string }) => url)).toEqual(['/', '/api/public-api'])
+    expect(Object.keys(document.components.securitySchemes)).toEqual(['apiKey'])
+    expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' })
+    expect(document.security).toEqual([{ apiKey: [] }])
+    expect(documented.filter(({ security }) => security !== undefined)).toEqual([])
+  })
+
+  it('has exactly the operations that the app answers', () => {
+    const inDocument = documented.map(({ operationId, method, path }) => [operationId, method, path])
+    const inList = operations.map(({ contract }) => [
+      contract.operationId,
+      contract.method.toLowerCase(),
+      contract.path,
+    ])
+    expect(inDocument.sort()).toEqual(inList.sort())
+    const routes = new Set(createApp().routes.map(({ method, path }) => `${method} ${path}`))
+    const missing = documented.filter(
+      ({ method, path }) => !routes.has(`${method.toUpperCase()} ${honoPath(path)}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('begins with the seven, in the order of the specification', () => {
+    const routes = (list: { operationId: string; method: string; path: string }[]) =>
+      list
+        .slice(0, 7)
+        .map(({ operationId, method, path }) => `${operationId}: ${method.toUpperCase()} ${path}`)
+    const expected = Object.entries(SEVEN).map(([operationId, { route }]) => `${operationId}: ${route}`)
+    expect(routes(documented)).toEqual(expected)
+    expect(routes(operations.map(({ contract }) => contract))).toEqual(expected)
+  })
+
+  it.each(operations.map(({ contract }) => contract))('has the parameters of $operationId', (contract) => {
+    const { parameters = [], requestBody } = operationOf(contract.operationId)
+    const names = (place: string) => parameters.filter((each) => each.in === place).map(({ name }) => name)
+    const inTemplate = Array.from(contract.path.matchAll(/\{(\w+)\}/g), ([, name]) => name)
+    expect(names('path')).toEqual(inTemplate)
+    expect(Object.keys(contract.params.shape)).toEqual(inTemplate)
+    expect(names('query')).toEqual(Object.keys(contract.query?.shape ?? {}))
+    expect(names('header')).toEqual(Object.keys(contract.headers?.shape ?? {}))
+    expect(parameters.filter(({ required }) => required).map((each) => each.in)).toEqual(
+      inTemplate.map(() => 'path'),
+    )
+    expect(requestBody?.required).toBe(contract.body && true)
+  })
+
+  it.each(Object.entries(SEVEN))(
+    'has exactly the statuses of %s, and default',
+    (operationId, { statuses }) => {
+      expect(Object.keys(operationOf(operationId).responses)).toEqual([...statuses.map(String), 'default'])
+    },
+  )
+
+  it('leaves to default only what comes from the service', () => {
+    for (const { responses } of documented) {
+      const statuses = Object.keys(responses)
+      expect(statuses).toEqual(expect.arrayContaining(['400', '500', 'default']))
+      expect(statuses.filter((status) => ['401', '405', '413', '429'].includes(status))).toEqual([])
+    }
+  })
+
+  it('has the one shape of every error', () => {
+    for (const { responses } of documented) {
+      for (const [status, response] of Object.entries(responses)) {
+        if (Number(status) < 400) continue
+        expect(resolved(schemaOf(response) ?? {})).toMatchObject({
+          type: 'object',
+          properties: { error: { type: 'string' } },
+          required: ['error'],
+          additionalProperties: false,
+        })
+      }
+    }
+  })
+
+  it('takes and answers no property that it does not name, and answers each that it names', () => {
+    const open = [...requestObjects, ...responseObjects].filter(
+      ({ schema }) => schema.additionalProperties !== false,
+    )
+    expect(open.map(({ place }) => place)).toEqual([])
+    for (const { place, schema } of responseObjects) {
+      expect([place, [...(schema.required ?? [])].sort()]).toEqual([
+        place,
+        Object.keys(schema.properties ?? {}).sort(),
+      ])
+    }
+  })
+})
+
+const uuid = { type: 'string', format: 'uuid' }
+const upTo = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength })
+const resourceType = { type: 'string', enum: ['session', 'pull_request', 'project'] }
+
+/** SPEC.txt, Endpoints and Limits. */
+const PARAMETERS: [string, string, string, Schema][] = [
+  ['updatePin', 'path', 'resourceType', resourceType],
+  ['updatePin', 'path', 'resourceId', uuid],
+  ['createProjectSchedule', 'path', 'projectId', upTo(255)],
+  ['createProjectSchedule', 'header', 'Idempotency-Key', upTo(255)],
+  ['createAgentSchedule', 'path', 'agentId', uuid],
+  ['createAgentSchedule', 'header', 'Idempotency-Key', upTo(255)],
+  ['listSessionFiles', 'path', 'sessionId', uuid],
+  ['listSessionFiles', 'query', 'limit', { type: 'string', pattern: '^\\d+$' }],
+  ['listSessionFiles', 'query', 'cursor', upTo(1000)],
+  ['retrieveSkill', 'path', 'skillId', uuid],
+  ['deleteProfilePicture', 'path', 'userId', upTo(255)],
+  ['deleteEnvironmentVariable', 'path', 'projectId', upTo(255)],
+  ['deleteEnvironmentVariable', 'path', 'key', { ...upTo(255), pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }],
+]
+
+/** SPEC.txt, Endpoints and Limits; all properties are required. */
+const BODIES: [string, Record<string, Schema>][] = [
+  [
+    'updatePin',
+    {
+      'updatePin.placement.target.type': resourceType,
+      'updatePin.placement.target.id': uuid,
+      'updatePin.placement.position': { type: 'string', enum: ['before', 'after'] },
+    },
+  ],
+  [
+    'createProjectSchedule',
+    { 'createProjectSchedule.cron': upTo(255), 'createProjectSchedule.timezone': upTo(255) },
+  ],
+  ['createAgentSchedule', { 'createAgentSchedule.cron': upTo(500) }],
+]
+
+/** SPEC.txt, Resources and their fields; `or null` where CONTRACT.md lets a value be missing. */
+const ANSWERS: [string, Record<string, string>][] = [
+  ['updatePin', { '.updated': 'boolean' }],
+  [
+    'createProjectSchedule',
+    {
+      '.id': 'uuid',
+      '.projectId': 'string',
+      '.cron': 'string',
+      '.timezone': 'string',
+      '.enabledAt': 'date-time or null',
+      '.lastRunAt': 'date-time or null',
+      '.nextRunAt': 'date-time or null',
+      '.createdAt': 'date-time',
+      '.updatedAt': 'date-time',
+    },
+  ],
+  [
+    'createAgentSchedule',
+    {
+      '.id': 'uuid',
+      '.agentId': 'uuid',
+      '.cron': 'string',
+      '.enabledAt': 'date-time or null',
+      '.lastRunAt': 'date-time or null',
+      '.nextRunAt': 'date-time or null',
+      '.createdAt': 'date-time',
+      '.updatedAt': 'date-time',
+    },
+  ],
+  [
+    'listSessionFiles',
+    {
+      '.items': 'array',
+      '.items.[].id': 'uuid',
+      '.items.[].sessionId': 'uuid',
+      '.items.[].path': 'string',
+      '.items.[].createdAt': 'date-time',
+      '.items.[].updatedAt': 'date-time',
+      '.nextCursor': 'uuid or null',
+    },
+  ],
+  [
+    'retrieveSkill',
+    {
+      '.id': 'uuid',
+      '.name': 'string',
+      '.description': 'string',
+      '.createdAt': 'date-time',
+      '.updatedAt': 'date-time',
+      '.files': 'array',
+      '.files.[].id': 'uuid',
+      '.files.[].filename': 'string',
+      '.files.[].content': 'string',
+    },
+  ],
+  ['deleteProfilePicture', { '.userId': 'string', '.deleted': 'true' }],
+  ['deleteEnvironmentVariable', { '.deleted': 'true', '.key': 'string' }],
+]
+
+/** Every property in the objects, by its place. */
+function fieldsOf(objects: { place: string; schema: Schema }[]): Record<string, Schema> {
+  return Object.fromEntries(
+    objects.flatMap(({ place, schema }) =>
+      Object.entries(schema.properties ?? {}).map(([name, property]) => [`${place}.${name}`, property]),
+    ),
+  )
+}
+
+function kindOf(given: Schema): string {
+  const { anyOf, const: constant, format, type } = resolved(given)
+  if (anyOf) return anyOf.map(kindOf).join(' or ')
+  return constant === undefined ? (format ?? type ?? '') : String(constant)
+}
+
+describe('the limits of the specification', () => {
+  it.each(PARAMETERS)('are documented: %s, %s, %s', (operationId, place, name, limits) => {
+    const { parameters = [] } = operationOf(operationId)
+    const found = parameters.find((each) => each.in === place && each.name === name)
+    expect(found?.schema).toMatchObject(limits)
+  })
+
+  it('leave out no parameter of the seven', () => {
+    const found = Object.keys(SEVEN).flatMap((operationId) =>
+      (operationOf(operationId).parameters ?? []).map((each) => [operationId, each.in, each.name]),
+    )
+    const conditional = ['retrieveSkill', 'header', 'If-None-Match']
+    expect(found.sort()).toEqual(
+      [...PARAMETERS.map(([operationId, place, name]) => [operationId, place, name]), conditional].sort(),
+    )
+  })
+
+  it.each(BODIES)('are documented: the body of %s', (operationId, limits) => {
+    const objects = requestObjects.filter(({ place }) => place.split('.')[0] === operationId)
+    const leaves = Object.entries(fieldsOf(objects)).filter(([, { type }]) => type !== 'object')
+    expect(Object.fromEntries(leaves)).toMatchObject(limits)
+    expect(leaves.map(([place]) => place).sort()).toEqual(Object.keys(limits).sort())
+    for (const { schema } of objects) expect(schema.required).toEqual(Object.keys(schema.properties ?? {}))
+  })
+
+  it('know of no other body of the seven', () => {
+    const withBody = Object.keys(SEVEN).filter((operationId) => operationOf(operationId).requestBody)
+    expect(withBody).toEqual(BODIES.map(([operationId]) => operationId))
+  })
+
+  it.each(ANSWERS)('are documented: the answer of %s', (operationId, kinds) => {
+    const [status = ''] = Object.keys(operationOf(operationId).responses)
+    const schema = schemaOf(operationOf(operationId).responses[status]) ?? {}
+    const found = Object.entries(fieldsOf(objectsIn(schema, ''))).map(([place, field]) => [
+      place,
+      kindOf(field),
+    ])
+    expect(Object.fromEntries(found)).toEqual(kinds)
+  })
+
+  const limited = exampleList.flatMap(({ operationId, contract, row }) =>
+    (operationOf(operationId).parameters ?? [])
+      .filter((each) => each.in === 'path' && each.schema.maxLength !== undefined)
+      .map(({ name, schema }) => ({ operationId, path: contract.path, row, name, schema })),
+  )
+
+  it.each(limited)('are kept: $operationId, $name', async ({ operationId, path, row, name, schema }) => {
+    const { maxLength = 0, pattern } = schema
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const example = await row.prepare(workspace)
+    const place = path.split('/').indexOf(`{${name}}`)
+    const statusOf = async (value: string) => {
+      const segments = example.path.split('/').with(place, encodeURIComponent(value))
+      return (await send(operationId, { ...example, path: segments.join('/') }, key)).status
+    }
+    const characters = pattern ? ['A'] : ['A', '\u{1f4cc}', '/', '%']
+    for (const character of characters) {
+      expect(await statusOf(character)).toBe(404)
+      expect(await statusOf(character.repeat(maxLength))).toBe(404)
+      expect(await statusOf(character.repeat(maxLength + 1))).toBe(400)
+    }
+    for (const wrong of ['\0', 'a\0b', ...(pattern ? ['1A', 'A-B', 'A\n', 'É'] : [])]) {
+      expect([wrong, await statusOf(wrong)]).toEqual([wrong, 400])
+    }
+  })
+})
+
+describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
+  const statuses = Object.keys(operationOf(operationId).responses)
+    .filter((status) => status !== 'default')
+    .map(Number)
+  const orUnforeseen = (status: number) => (statuses.includes(status) ? status : 500)
+
+  /** The request of the example, with these variations. */
+  async function prepared(variations: Variation[] = []) {
+    const workspace = await Workspace.create()
+    let example = await row.prepare(workspace)
+    for (const { apply } of variations) example = await apply(workspace, example)
+    return { workspace, example, key: await workspace.addKey() }
+  }
+
+  it('answers with every documented status, each for a cause of its own', async () => {
+    const plain = await prepared()
+    expect((await send(operationId, plain.example, plain.key)).status).toBe(contract.success.status)
+
+    for (const { mint, status } of insufficientKeys) {
+      const { workspace, example } = await prepared()
+      const answer = await send(operationId, example, await mint(workspace, contract, example))
+      expect(answer.status).toBe(status(contract, row) ?? contract.success.status)
+    }
+
+    const { example, key } = await prepared()
+    if (example.ids.length > 0) {
+      expect((await send(operationId, withIds(example), key)).status).toBe(404)
+    }
+
+    for (const { status, needs, apply } of Object.values(row.variations)) {
+      const needed = needs === undefined ? undefined : row.variations[needs]
+      const varied = await prepared([...(needed ? [needed] : []), { apply }])
+      const expected = status ?? contract.success.status
+      expect((await send(operationId, varied.example, varied.key)).status).toBe(expected)
+    }
+
+    for (const [message, status] of [
+      ['D1_ERROR: no such column: position', 500],
+      ['D1_ERROR: D1 DB is overloaded. Requests queued for too long.', orUnforeseen(503)],
+      ['D1_ERROR: Network connection lost.', orUnforeseen(503)],
+    ] as const) {
+      const environment = { DB: failingDatabase(new Error(message)) }
+      const answer = await send(operationId, { ...example, environment }, key)
+      expect([message, answer.status]).toEqual([message, status])
+      expect(answer.body.error).not.toMatch(/D1|column|position|overloaded|connection/)
+    }
+
+    expect(statuses.filter((status) => !seenStatuses.has(`${operationId} ${status}`))).toEqual([])
+  })
+})
+
+describe('deleteProfilePicture', () => {
+  it('answers 503 if the object store does not answer, and 200 to asking again', async () => {
+    const workspace = await Workspace.create()
+    await workspace.addPicture()
+    const key = await workspace.addKey()
+    const example = { path: `/v1/users/${workspace.userId}/profile-picture`, ids: [] }
+    const environment = { OBJECTS: failingObjects(new Error('We encountered an internal error.')) }
+    const refused = await send('deleteProfilePicture', { ...example, environment }, key)
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('Retry-After')).toMatch(/^\d+$/)
+    expect((await send('deleteProfilePicture', example, key)).status).toBe(200)
+  })
+})

@@ -1,0 +1,246 @@
+import { env } from 'cloudflare:workers'
+import { getTableColumns, getTableName, is } from 'drizzle-orm'
+import { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { describe, expect, it } from 'vitest'
+import * as schema from '../src/db/schema.ts'
+import { sweepDoomedObjects } from '../src/doomed-objects/sweep.ts'
+import { operations } from '../src/operations.ts'
+import { request } from './support/api.ts'
+import { type DatabaseUse, watchedDatabase } from './support/bindings.ts'
+import {
+  deadKeys,
+  type Example,
+  exampleList,
+  impossibleKeys,
+  insufficientKeys,
+  listTables,
+  type Row,
+  send,
+  withIds,
+} from './support/examples.ts'
+import { Workspace } from './support/workspace.ts'
+
+const AS_IT_IS = 'as it is'
+
+/** The example, after the variation and what it needs. */
+async function prepared(row: Row, name = AS_IT_IS, workspace?: Workspace) {
+  const place = workspace ?? (await Workspace.create())
+  const variation = row.variations[name]
+  const needed = row.variations[variation?.needs ?? '']
+  let example = await row.prepare(place)
+  for (const each of [needed, variation]) if (each) example = await each.apply(place, example)
+  return { workspace: place, example }
+}
+
+/** Uses the key, so that its next use within the hour is no news. */
+async function used(key: string): Promise<string> {
+  await send('retrieveSkill', { path: `/v1/skills/${crypto.randomUUID()}`, ids: [] }, key)
+  return key
+}
+
+/** Sends the request and counts what it asks of the database. */
+async function counted(operationId: string, example: Example, key: string | undefined) {
+  const use = watchedDatabase()
+  const environment = { ...example.environment, DB: use.DB }
+  const { status } = await send(operationId, { ...example, environment }, key)
+  return { status, use }
+}
+
+/** Sweeps what the examples have left, as if two hours had passed. */
+function sweep(DB: D1Database): Promise<void> {
+  return sweepDoomedObjects({ ...env, DB }, new Date(Date.now() + 2 * 3_600_000))
+}
+
+/** A body and ids that are wrong. */
+function spoiled(example: Example): Example {
+  return {
+    ...withIds(
+      example,
+      example.ids.map(() => '%ff'),
+    ),
+    ...(example.json !== undefined && { json: {} }),
+  }
+}
+
+/**
+ * The rows that a success writes, by situation; none where none is listed. D1 counts a new row once for itself and
+ * once for each of its indexes, a row that is changed or deleted in place once.
+ */
+const ROWS_WRITTEN: Record<string, Record<string, number>> = {
+  updatePin: {
+    [AS_IT_IS]: 1,
+    'the resource is not pinned yet': 2,
+    // The three pins that are spread again, and the move.
+    'the gap is full': 4,
+  },
+  createProjectSchedule: { [AS_IT_IS]: 2, 'it has an Idempotency-Key': 3 },
+  createAgentSchedule: { [AS_IT_IS]: 2, 'it has an Idempotency-Key': 3 },
+  // The doomed object with its two indexes, and the picture.
+  deleteProfilePicture: { [AS_IT_IS]: 4, 'an upload has failed': 4 },
+  deleteEnvironmentVariable: { [AS_IT_IS]: 1 },
+}
+
+describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
+  const names = [AS_IT_IS, ...Object.keys(row.variations)]
+  const isRefused = (name: string) => (row.variations[name]?.status ?? 0) >= 400
+
+  it.each(names.filter((name) => !isRefused(name)))(
+    'makes one call and writes its few rows: %s',
+    async (name) => {
+      const { workspace, example } = await prepared(row, name)
+      const { status, use } = await counted(operationId, example, await used(await workspace.addKey()))
+      expect(status).toBeLessThan(400)
+      expect([use.calls, use.rowsWritten]).toEqual([1, ROWS_WRITTEN[operationId]?.[name] ?? 0])
+    },
+  )
+
+  it.each(names.filter(isRefused))('makes one call and writes nothing where it refuses: %s', async (name) => {
+    const { workspace, example } = await prepared(row, name)
+    const { status, use } = await counted(operationId, example, await used(await workspace.addKey()))
+    expect([status, use.calls, use.rowsWritten]).toEqual([row.variations[name]?.status, 1, 0])
+  })
+
+  it.each(impossibleKeys)('makes no call for $name', async ({ mint }) => {
+    const { workspace, example } = await prepared(row)
+    const { status, use } = await counted(operationId, example, await mint(workspace, contract, example))
+    expect([status, use.calls]).toEqual([401, 0])
+  })
+
+  it.each(deadKeys)('makes one call for $name, whatever is sent with it', async ({ mint }) => {
+    const { workspace, example } = await prepared(row)
+    for (const sent of [example, withIds(example), spoiled(example)]) {
+      const { status, use } = await counted(operationId, sent, await mint(workspace, contract, example))
+      expect([status, use.calls, use.rowsWritten]).toEqual([401, 1, 0])
+    }
+  })
+
+  it.each(insufficientKeys.filter(({ status }) => status(contract, row)))(
+    'makes one call for $name',
+    async ({ mint, status }) => {
+      const { workspace, example } = await prepared(row)
+      const key = (await mint(workspace, contract, example)) ?? ''
+      const { status: found, use } = await counted(operationId, example, await used(key))
+      expect([found, use.calls, use.rowsWritten]).toEqual([status(contract, row), 1, 0])
+    },
+  )
+
+  it('makes one call for input that is wrong, and for ids that nobody has', async () => {
+    const { workspace, example } = await prepared(row)
+    const key = await used(await workspace.addKey())
+    for (const sent of example.ids.length > 0 ? [withIds(example), spoiled(example)] : []) {
+      const { status, use } = await counted(operationId, sent, key)
+      expect(status).toBe(sent.ids.includes('%ff') ? 400 : 404)
+      expect([use.calls, use.rowsWritten]).toEqual([1, 0])
+    }
+  })
+
+  it('makes a second call, after the answer, for the first use of a key within the hour', async () => {
+    const { workspace, example } = await prepared(row)
+    const key = await workspace.addKey()
+    const first = await counted(operationId, withIds(example), key)
+    const second = await counted(operationId, withIds(example), key)
+    expect([first.use.calls, first.use.rowsWritten]).toEqual([2, 1])
+    expect([second.use.calls, second.use.rowsWritten]).toEqual([1, 0])
+  })
+})
+
+describe('every statement', () => {
+  it('finds its rows by an index', async () => {
+    const uses: DatabaseUse[] = []
+    for (const { operationId, row } of exampleList) {
+      for (const name of [AS_IT_IS, ...Object.keys(row.variations)]) {
+        const { workspace, example } = await prepared(row, name)
+        uses.push((await counted(operationId, example, await workspace.addKey())).use)
+        uses.push((await counted(operationId, spoiled(example), await workspace.addKey())).use)
+      }
+    }
+    const service = watchedDatabase()
+    expect((await request('GET', '/health', { environment: { DB: service.DB } })).status).toBe(200)
+    await sweep(service.DB)
+
+    const statements = new Set([...uses, service].flatMap((use) => use.statements.map(({ sql }) => sql)))
+    expect(service.statements).toHaveLength(4)
+    const scans: [string, string][] = []
+    for (const sql of statements) {
+      for (const step of await scansOf(sql)) scans.push([step, sql])
+    }
+    expect(scans).toEqual([])
+  })
+})
+
+/** The steps of the plan that go through a whole table, or through an index made for the occasion. */
+async function scansOf(sql: string): Promise<string[]> {
+  const parameters = Array.from(sql.matchAll(/\?/g), () => null)
+  const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .bind(...parameters)
+    .all<{ detail: string }>()
+  const steps = results.map(({ detail }) => detail)
+  const made = steps.flatMap((step) => /^(?:MATERIALIZE|CO-ROUTINE) (\S+)/.exec(step)?.[1] ?? [])
+  return steps.filter((step) => {
+    const [, what = ''] = /^(?:SCAN|SEARCH) (\S+)/.exec(step) ?? []
+    if (step === 'SCAN CONSTANT ROW' || what.startsWith('(') || made.includes(what)) return false
+    if (step.startsWith('SCAN json_each VIRTUAL TABLE')) return false
+    return step.startsWith('SCAN') || step.includes('AUTOMATIC')
+  })
+}
+
+const tables = Object.values(schema).filter((value) => is(value, SQLiteTable))
+
+describe('the rows that are read', () => {
+  it('are as many with 10 as with 5,000 unrelated rows in each table', async () => {
+    expect(tables.map(getTableName).sort()).toEqual(await listTables())
+    const few = await rowsReadBeside(10)
+    const many = await rowsReadBeside(5000)
+    expect(Object.keys(few)).toHaveLength(3 * operations.length + 2)
+    expect(many).toEqual(few)
+  })
+})
+
+/** The rows that each operation reads in a workspace with so many unrelated rows in each table, and as many in other organizations. */
+async function rowsReadBeside(count: number): Promise<Record<string, number>> {
+  const workspace = await Workspace.create()
+  const examples = new Map<string, Example>()
+  for (const { operationId, row } of exampleList) examples.set(operationId, await row.prepare(workspace))
+  for (const table of tables) {
+    await addRows(table, count, workspace.organizationId)
+    await addRows(table, count)
+  }
+  const key = await used(await workspace.addKey())
+  const outsider = await used(await (await Workspace.create()).addKey())
+  const read: Record<string, number> = {}
+  await sweep(env.DB)
+  for (const [operationId, example] of examples) {
+    const nobodys = await counted(operationId, withIds(example), key)
+    const foreign = await counted(operationId, example, outsider)
+    const own = await counted(operationId, example, key)
+    expect([nobodys.status, foreign.status]).toEqual([404, 404])
+    expect(own.status).toBeLessThan(400)
+    read[`${operationId}, of nobody`] = nobodys.use.rowsRead
+    read[`${operationId}, of another organization`] = foreign.use.rowsRead
+    read[operationId] = own.use.rowsRead
+  }
+  read['the sweep'] = await rowsReadBy(sweep)
+  read['the health check'] = await rowsReadBy((DB) => request('GET', '/health', { environment: { DB } }))
+  return read
+}
+
+async function rowsReadBy(work: (database: D1Database) => Promise<unknown>): Promise<number> {
+  const use = watchedDatabase()
+  await work(use.DB)
+  expect(use.calls).toBeGreaterThan(1)
+  return use.rowsRead
+}
+
+/** Adds rows with values of their own, of every kind that the table knows; in the organization, if one is given. */
+async function addRows(table: SQLiteTable, count: number, organizationId?: string): Promise<void> {
+  const values = Object.values(getTableColumns(table)).map(({ name, dataType, enumValues }) => {
+    if (name === 'organizationId' && organizationId !== undefined) return `'${organizationId}'`
+    if (enumValues) return `'${JSON.stringify(enumValues)}' ->> (i % ${enumValues.length})`
+    return dataType === 'number' ? 'abs(random())' : "'x' || hex(randomblob(16))"
+  })
+  await env.DB.prepare(
+    `INSERT INTO "${getTableName(table)}"
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+     SELECT ${values.join(', ')} FROM n`,
+  ).run()
+}

@@ -1,0 +1,267 @@
+import { env } from 'cloudflare:workers'
+import * as fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { mintToken } from '../src/access/api-key.ts'
+import { explainCaller, recordUse } from '../src/access/caller.ts'
+import { SCOPES } from '../src/access/scopes.ts'
+import type { Value } from '../src/db/statement.ts'
+import {
+  deadKeys,
+  dumpStores,
+  type Example,
+  exampleList,
+  insufficientKeys,
+  listTables,
+  type RefusedKey,
+  type Row,
+  send,
+  type Variation,
+  withIds,
+} from './support/examples.ts'
+import { type KeyOptions, Workspace } from './support/workspace.ts'
+
+declare global {
+  interface ImportMeta {
+    glob(pattern: string, options: { eager: true }): Record<string, Record<string, unknown>>
+  }
+}
+
+/** A statement as the Worker ran it, and what came of it. */
+interface Ran {
+  readonly sql: string
+  readonly values: readonly Value[]
+  readonly rows: number
+  readonly written: number
+}
+
+/** The test's database, with a record of each batch. */
+function recordingDatabase(): { DB: D1Database; batches: Ran[][] } {
+  const boundTo = new WeakMap<D1PreparedStatement, { sql: string; values: Value[] }>()
+  const batches: Ran[][] = []
+  const DB = {
+    prepare: (sql: string) => ({
+      bind(...values: Value[]) {
+        const bound = env.DB.prepare(sql).bind(...values)
+        boundTo.set(bound, { sql, values })
+        return bound
+      },
+    }),
+    async batch(statements: D1PreparedStatement[]) {
+      const results = await env.DB.batch(statements)
+      batches.push(
+        results.map(({ results: rows, meta }, index) => ({
+          sql: '',
+          values: [],
+          ...boundTo.get(statements[index] as D1PreparedStatement),
+          rows: rows.length,
+          written: meta.rows_written,
+        })),
+      )
+      return results
+    },
+  }
+  return { DB: DB as unknown as D1Database, batches }
+}
+
+/** Sends the request. The first statement of the operation's batch explains, the others act. */
+async function sendRecorded(operationId: string, example: Example, key: string | undefined) {
+  const { DB, batches } = recordingDatabase()
+  const environment = { ...example.environment, DB }
+  const { status } = await send(operationId, { ...example, environment }, key)
+  return {
+    status,
+    explaining: batches.flatMap(([first]) => first ?? []),
+    acting: batches.flatMap(([, ...others]) => others),
+  }
+}
+
+const hasActed = ({ rows, written }: Ran) => rows > 0 || written > 0
+const sqlOf = (statements: readonly { sql: string }[]) => statements.map(({ sql }) => sql)
+
+/** The example as it is, and with each variation after which it still succeeds. */
+function situations({ variations }: Row): [string, Variation['apply']][] {
+  const succeeding = Object.entries(variations).filter(([, { status = 200 }]) => status < 400)
+  return [
+    ['as it is', async (_, example) => example],
+    ...succeeding.map(([name, { apply }]): [string, Variation['apply']] => [name, apply]),
+  ]
+}
+
+const foreignKeys: RefusedKey[] = [
+  {
+    name: 'a key of another organization',
+    mint: async () => (await Workspace.create()).addKey(),
+    status: () => 404,
+  },
+  {
+    name: 'a key of another organization that acts as a user of the same id',
+    mint: async ({ userId }) => {
+      const other = await Workspace.create()
+      await other.addUser(userId)
+      return other.addKey({ userId })
+    },
+    status: () => 404,
+  },
+  {
+    name: 'a key of another user',
+    mint: async (workspace) => workspace.addKey({ userId: await workspace.addUser() }),
+    status: ({ actsAsUser }) => (actsAsUser ? 404 : undefined),
+  },
+]
+
+beforeEach(async () => {
+  await env.DB.batch((await listTables()).map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))
+})
+
+describe.each(exampleList)('the statements of $operationId', ({ operationId, contract, row }) => {
+  const refusedKeys = [...deadKeys, ...insufficientKeys, ...foreignKeys].filter(
+    ({ status }) => status(contract, row) !== undefined,
+  )
+
+  it.each(refusedKeys)('return and change nothing for $name, on their own', async ({ mint }) => {
+    for (const [situation, apply] of situations(row)) {
+      const workspace = await Workspace.create()
+      const example = await apply(workspace, await row.prepare(workspace))
+      const { acting } = await sendRecorded(operationId, example, await mint(workspace, contract, example))
+      const before = await dumpStores()
+      for (const { sql, values } of acting) {
+        const { results, meta } = await env.DB.prepare(sql)
+          .bind(...values)
+          .run()
+        expect([situation, sql, results, meta.rows_written]).toEqual([situation, sql, [], 0])
+      }
+      expect(await dumpStores()).toEqual(before)
+      const allowed = await sendRecorded(operationId, example, await workspace.addKey())
+      expect(sqlOf(acting)).toEqual(sqlOf(allowed.acting))
+    }
+  })
+
+  it('each return or change something for a key that may', async () => {
+    const idle = new Set<string>()
+    const acted = new Set<string>()
+    for (const [, apply] of situations(row)) {
+      const workspace = await Workspace.create()
+      const example = await apply(workspace, await row.prepare(workspace))
+      const { acting } = await sendRecorded(operationId, example, await workspace.addKey())
+      for (const statement of acting) (hasActed(statement) ? acted : idle).add(statement.sql)
+    }
+    expect(acted.size).toBeGreaterThan(0)
+    expect([...idle].filter((sql) => !acted.has(sql))).toEqual([])
+  })
+})
+
+describe('the statements of all operations', () => {
+  it('are those that the statements.ts of each folder exports', async () => {
+    const ran = new Set<string>()
+    for (const { operationId, row } of exampleList) {
+      for (const [, apply] of situations(row)) {
+        const workspace = await Workspace.create()
+        const example = await apply(workspace, await row.prepare(workspace))
+        const { explaining, acting } = await sendRecorded(operationId, example, await workspace.addKey())
+        for (const sql of sqlOf([...explaining, ...acting])) ran.add(sql)
+      }
+    }
+    const modules = import.meta.glob('../src/*/statements.ts', { eager: true })
+    const exported = new Set(Object.values(modules).flatMap(statementsIn))
+    for (const { sql } of [explainCaller, recordUse]) {
+      ran.delete(sql)
+      exported.delete(sql)
+    }
+    expect([...ran].sort()).toEqual([...exported].sort())
+  })
+})
+
+/** The SQL of each statement that is exported, by itself or within an object. */
+function statementsIn(exported: unknown): string[] {
+  if (typeof exported !== 'object' || exported === null) return []
+  if ('sql' in exported && 'parameters' in exported) return [String(exported.sql)]
+  return Object.values(exported).flatMap(statementsIn)
+}
+
+interface State {
+  readonly life: 'live' | 'unknown' | 'revoked' | 'expired'
+  readonly inScope: boolean
+  readonly hasUser: boolean
+  readonly limit: 'none' | 'its project' | 'another project' | 'no project'
+  readonly ids: 'its own' | 'unknown' | 'of another organization'
+  readonly variations: readonly string[]
+}
+
+/** In the order in which CONTRACT.md has them checked; 304 stands in for the success. */
+const ORDER = [404, 403, 410, 409, 304]
+
+describe.each(exampleList)('in 60 random states $operationId', ({ operationId, contract, row }) => {
+  const names = Object.keys(row.variations)
+  const often = <T>(usual: T, ...others: T[]) =>
+    fc.oneof({ weight: 3 * others.length, arbitrary: fc.constant(usual) }, ...others.map(fc.constant))
+  const state: fc.Arbitrary<State> = fc.record({
+    life: often<State['life']>('live', 'unknown', 'revoked', 'expired'),
+    inScope: often(true, false),
+    hasUser: often(true, false),
+    limit: often<State['limit']>('none', 'its project', 'another project', 'no project'),
+    ids: often<State['ids']>('its own', 'unknown', 'of another organization'),
+    variations: fc.subarray(names),
+  })
+
+  function expectedStatus({ life, inScope, hasUser, limit, ids, variations }: State): number {
+    if (life !== 'live') return 401
+    if (!inScope || (contract.actsAsUser && !hasUser)) return 400
+    const applied = variations.map((name) => row.variations[name] as Variation)
+    const reasons = applied
+      .filter(({ needs }) => needs === undefined || variations.includes(needs))
+      .map(({ status }) => status as number | undefined)
+      .filter((status) => !applied.some(({ lifts }) => lifts !== undefined && lifts === status))
+    if (ids !== 'its own') reasons.push(404)
+    if (limit.endsWith(' project') && limit !== 'its project') reasons.push(row.outOfReach)
+    return ORDER.find((status) => reasons.includes(status)) ?? contract.success.status
+  }
+
+  async function keyFor({ life, inScope, hasUser, limit }: State, workspace: Workspace, example: Example) {
+    if (life === 'unknown') return mintToken()
+    const limits: Record<State['limit'], KeyOptions> = {
+      none: {},
+      'its project': { projectIds: example.projectIds ?? [] },
+      'another project': { projectIds: [await workspace.addProject()] },
+      'no project': { projectIds: [] },
+    }
+    const { id, token } = await workspace.addKeyWithId({
+      scopes: SCOPES.filter((scope) => inScope || scope !== contract.scope),
+      ...(!hasUser && { userId: null }),
+      ...limits[limit],
+      ...(life === 'expired' && { expiresAt: '2020-01-01T00:00:00.000Z' }),
+    })
+    if (life === 'revoked') await workspace.revokeKey(id)
+    return token
+  }
+
+  async function requestFor({ ids, variations }: State, workspace: Workspace): Promise<Example> {
+    let example = await row.prepare(workspace)
+    for (const [name, { apply }] of Object.entries(row.variations)) {
+      if (variations.includes(name)) example = await apply(workspace, example)
+    }
+    if (ids === 'unknown') return withIds(example)
+    if (ids === 'of another organization') {
+      return withIds(example, (await row.prepare(await Workspace.create())).ids)
+    }
+    return example
+  }
+
+  it('answers as the contract says, and acts exactly if it succeeds', async () => {
+    const property = fc.asyncProperty(state, async (given) => {
+      const workspace = await Workspace.create()
+      const example = await requestFor(given, workspace)
+      const key = await keyFor(given, workspace, example)
+      const before = await dumpStores()
+      const { status, acting } = await sendRecorded(operationId, example, key)
+      expect(status).toBe(expectedStatus(given))
+      const acted = sqlOf(acting.filter(hasActed))
+      if (status >= 400) {
+        expect(acted).toEqual([])
+        expect(await dumpStores()).toEqual(before)
+      } else if (!given.variations.some((name) => row.variations[name]?.idle)) {
+        expect(acted).not.toEqual([])
+      }
+    })
+    await fc.assert(property, { numRuns: 60, seed: 20260329 })
+  })
+})
