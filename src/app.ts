@@ -25,7 +25,7 @@ export function createApp(): Hono<HonoEnvironment> {
   for (const operation of operations) mount(api, operation)
   api.get('/health', health)
   api.get('/openapi.json', async (c) => {
-    const asset = await c.env.ASSETS.fetch(new URL('/openapi.json', c.req.url))
+    const asset = await c.env.ASSETS.fetch(new Request(new URL('/openapi.json', c.req.url), c.req.raw))
     return new Response(asset.body, asset)
   })
   for (const [path, methods] of methodsByPath(api)) {

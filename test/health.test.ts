@@ -74,6 +74,12 @@ describe.each(BASE_PATHS)('%s/health', (basePath) => {
     ])
   })
 
+  it('answers 200 if the database is ahead of the code, as it is while a deployment goes on', async () => {
+    const DB = databaseMigratedBy(`select "name" from "d1_migrations" union all select '9999_newer.sql'`)
+    const answer = await request('GET', path, { environment: { DB } })
+    expect([answer.status, answer.body]).toEqual([200, WELL])
+  })
+
   it('answers 503 if no migration was ever applied', async () => {
     const DB = databaseMigratedBy('select * from "no_such_table"')
     const answer = await request('GET', path, { environment: { DB } })
@@ -98,9 +104,9 @@ describe.each(BASE_PATHS)('%s/health', (basePath) => {
 })
 
 describe('/openapi.json', () => {
-  async function openapi(path: string, method = 'GET') {
+  async function openapi(path: string, method = 'GET', headers: Record<string, string> = {}) {
     const context = createExecutionContext()
-    const response = await createApp().fetch(new Request(ORIGIN + path, { method }), env, context)
+    const response = await createApp().fetch(new Request(ORIGIN + path, { method, headers }), env, context)
     await waitOnExecutionContext(context)
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
@@ -117,6 +123,13 @@ describe('/openapi.json', () => {
     }
     expect(prefixed.text).toBe(plain.text)
     expect(again.text).toBe(plain.text)
+  })
+
+  it('answers 304 to who has it already', async () => {
+    const first = await openapi('/openapi.json')
+    const ETag = first.headers.get('ETag') ?? ''
+    const again = await openapi(`${PREFIX}/openapi.json`, 'GET', { 'If-None-Match': ETag })
+    expect([again.status, again.text]).toEqual([304, ''])
   })
 
   it('describes the seven operations, in OpenAPI 3.1', async () => {

@@ -1,6 +1,6 @@
 /** `GET /health`: whether this deployment can serve. It needs no key and says nothing of what is stored. */
 import { eq, sql } from 'drizzle-orm'
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Context } from 'hono'
 import journal from '../../migrations/meta/_journal.json'
 import { parseKeyRing } from '../crypto/key-ring.ts'
@@ -10,18 +10,19 @@ import type { HonoEnvironment } from '../http/context.ts'
 import { answerRefusal, Refusal } from '../http/errors.ts'
 
 /** Where wrangler records the migrations that it applied. */
-const appliedMigrations = sqliteTable('d1_migrations', { id: integer().primaryKey(), name: text().notNull() })
+const appliedMigrations = sqliteTable('d1_migrations', { name: text().notNull() })
 
-const selectNewestMigration = compileUnguarded(
+const NEWEST_MIGRATION = `${journal.entries.at(-1)?.tag}.sql`
+
+/** A row if the migration is applied, whatever came after it: the database may be ahead of the code, while it is deployed. */
+const selectMigration = compileUnguarded(
   query
     .select({ name: appliedMigrations.name })
     .from(appliedMigrations)
-    .where(eq(appliedMigrations.id, sql`(select max(${appliedMigrations.id}) from ${appliedMigrations})`)),
+    .where(eq(appliedMigrations.name, sql.placeholder('name'))),
 )
 
 const selectOne = compileUnguarded(query.select({ one: sql<1>`1`.as('one') }).from(sql`(select 1)`))
-
-const NEWEST_MIGRATION = `${journal.entries.at(-1)?.tag}.sql`
 
 /** 200 and what is well; or 503 and what is not, in the one error shape. */
 export async function health(c: Context<HonoEnvironment>): Promise<Response> {
@@ -50,8 +51,8 @@ async function databaseHealth(database: D1Database): Promise<'answers' | 'does n
 
 async function schemaHealth(database: D1Database): Promise<string> {
   try {
-    const [[newest]] = await runBatch(database, [selectNewestMigration], {})
-    if (newest?.name === NEWEST_MIGRATION) return 'current'
+    const [[applied]] = await runBatch(database, [selectMigration], { name: NEWEST_MIGRATION })
+    if (applied) return 'current'
   } catch {
     // The table of migrations is not there: none was applied.
   }
