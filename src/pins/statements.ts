@@ -120,6 +120,12 @@ const isMove = sql`case
   when ${direction} * ${placement.ownPosition} < ${direction} * ${placement.targetPosition} then true
   else ${direction} * ${placement.ownPosition} > ${direction} * ${placement.neighbourPosition} end`
 
+const isGapFull = sql`exists ${query
+  .select({ one: sql`1` })
+  .from(placement)
+  .where(and(isMove, sql`abs(${placement.neighbourPosition} - ${placement.targetPosition}) < 2`))}`
+
+/** The pins of the user in order, if the pin is to move into a gap that is full. */
 const ranked = query
   .select({
     organizationId: pins.organizationId,
@@ -130,15 +136,10 @@ const ranked = query
   })
   .from(apiKeys)
   .innerJoin(pins, and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
-  .where(mayAct)
+  .where(and(mayAct, isGapFull))
   .as('ranked')
 
-const isGapFull = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(placement)
-  .where(and(isMove, sql`abs(${placement.neighbourPosition} - ${placement.targetPosition}) < 2`))}`
-
-/** If the pin is to move into a gap that is full: spreads the pins of this user evenly again, in the same order. */
+/** Spreads them evenly again. */
 export const renumber = compile(
   query
     .update(pins)
@@ -146,7 +147,6 @@ export const renumber = compile(
     .from(ranked)
     .where(
       and(
-        isGapFull,
         eq(pins.organizationId, ranked.organizationId),
         eq(pins.userId, ranked.userId),
         eq(pins.resourceType, ranked.resourceType),
