@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { mintToken } from '../src/access/api-key.ts'
+import { apiKeys } from '../src/db/schema.ts'
 import worker from '../src/index.ts'
 import { type ApiResponse, ORIGIN, PREFIX, request } from './support/api.ts'
 import { watchedDatabase } from './support/bindings.ts'
@@ -19,10 +20,6 @@ async function withSkill() {
 
 function withAuthorization(path: string, Authorization: string, environment = {}) {
   return request('GET', path, { headers: { Authorization }, environment })
-}
-
-async function setKey(id: string, column: 'expiresAt' | 'lastUsedAt', value: string | null) {
-  await env.DB.prepare(`UPDATE "apiKeys" SET "${column}" = ? WHERE "id" = ?`).bind(value, id).run()
 }
 
 async function keyRow(workspace: Workspace, id: string) {
@@ -149,10 +146,10 @@ describe('the life of a key', () => {
   })
 
   it.each(everywhere)('%s %s refuses a key from its expiry on', async (method, path, json) => {
-    const { key, keyId } = await withSkill()
-    await setKey(keyId, 'expiresAt', fromNow(HOUR_MS))
+    const { workspace, key, keyId } = await withSkill()
+    await workspace.change(apiKeys, keyId, { expiresAt: fromNow(HOUR_MS) })
     expect((await request(method, path, { key, json })).status).toBe(404)
-    await setKey(keyId, 'expiresAt', fromNow(-1))
+    await workspace.change(apiKeys, keyId, { expiresAt: fromNow(-1) })
     expect((await request(method, path, { key, json })).status).toBe(401)
   })
 
@@ -215,7 +212,7 @@ describe('lastUsedAt', () => {
     const { workspace, key, keyId, path } = await withSkill()
     for (const age of [0, HOUR_MS / 2, HOUR_MS - 30_000]) {
       const lastUsedAt = fromNow(-age)
-      await setKey(keyId, 'lastUsedAt', lastUsedAt)
+      await workspace.change(apiKeys, keyId, { lastUsedAt })
       const use = watchedDatabase()
       expect((await request('GET', path, { key, environment: { DB: use.DB } })).status).toBe(200)
       expect((await keyRow(workspace, keyId))?.lastUsedAt).toBe(lastUsedAt)
@@ -227,8 +224,8 @@ describe('lastUsedAt', () => {
     const { workspace, key, keyId, path } = await withSkill()
     const other = await workspace.addKeyWithId()
     const old = fromNow(-HOUR_MS)
-    await setKey(keyId, 'lastUsedAt', old)
-    await setKey(other.id, 'lastUsedAt', old)
+    await workspace.change(apiKeys, keyId, { lastUsedAt: old })
+    await workspace.change(apiKeys, other.id, { lastUsedAt: old })
     const use = watchedDatabase()
     await request('GET', path, { key, environment: { DB: use.DB } })
     expect(use.calls).toBe(2)

@@ -78,7 +78,7 @@ const responseObjects = documented.flatMap(({ operationId, responses }) =>
   }),
 )
 
-/** CONTRACT.md, Answers of the seven; in the order of SPEC.txt. */
+/** docs/contract.md, Answers; in the order of SPEC.txt. */
 const SEVEN: Record<string, { route: string; statuses: number[] }> = {
   updatePin: {
     route: 'PATCH /v1/pins/{resourceType}/{resourceId}',
@@ -240,7 +240,7 @@ const BODIES: [string, Record<string, Schema>][] = [
   ['createAgentSchedule', { 'createAgentSchedule.cron': upTo(500) }],
 ]
 
-/** SPEC.txt, Resources and their fields; `or null` where CONTRACT.md lets a value be missing. */
+/** SPEC.txt, Resources and their fields; `or null` where docs/contract.md lets a value be missing. */
 const ANSWERS: [string, Record<string, string>][] = [
   ['updatePin', { '.updated': 'boolean' }],
   [

@@ -1,6 +1,9 @@
 import { createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
+import { doomedObjects } from '../src/db/schema.ts'
+import { bind, compileUnguarded, query } from '../src/db/statement.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
@@ -290,16 +293,19 @@ describe('userId', () => {
   })
 })
 
+const insertDoomed = compileUnguarded(
+  query.insert(doomedObjects).values({
+    objectKey: sql.placeholder('objectKey'),
+    sweepAfter: sql.placeholder('sweepAfter'),
+  }),
+)
+
 describe('the sweep', () => {
   /** Dooms objects that are in the store. The instants lie in the past, before those of every other test. */
   async function doom(prefix: string, count: number, sweepAfter: string, stored = count) {
     const keys = Array.from({ length: count }, (_, index) => `${prefix}/${index}`)
     for (const key of keys.slice(0, stored)) await env.OBJECTS.put(key, 'x')
-    await env.DB.prepare(
-      'INSERT INTO "doomedObjects" ("objectKey", "sweepAfter") SELECT value, ? FROM json_each(?)',
-    )
-      .bind(sweepAfter, JSON.stringify(keys))
-      .run()
+    await env.DB.batch(keys.map((objectKey) => bind(env.DB, insertDoomed, { objectKey, sweepAfter })))
     return keys
   }
 

@@ -1,6 +1,6 @@
-import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { schedules } from '../src/db/schema.ts'
 import { ORIGIN, PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase } from './support/bindings.ts'
 import { now, Workspace } from './support/workspace.ts'
@@ -674,11 +674,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
       nextRunAt: null,
       updatedAt: '2026-03-28T09:30:01.000Z',
     }
-    await env.DB.prepare(
-      'UPDATE schedules SET enabledAt = ?, lastRunAt = ?, nextRunAt = ?, updatedAt = ? WHERE organizationId = ? AND id = ?',
-    )
-      .bind(...Object.values(changed), workspace.organizationId, first.body.id)
-      .run()
+    await workspace.change(schedules, first.body.id, changed)
     const again = await create(kind.json, idempotent('a'))
     expect([again.status, again.body]).toEqual([201, { ...first.body, ...changed }])
   })
@@ -686,9 +682,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
   it('is forgotten with the schedule', async () => {
     const { workspace, create, count } = await withParent(kind)
     const first = await create(kind.json, idempotent('a'))
-    await env.DB.prepare('DELETE FROM schedules WHERE organizationId = ? AND id = ?')
-      .bind(workspace.organizationId, first.body.id)
-      .run()
+    await workspace.remove(schedules, first.body.id)
     const second = await create(otherBody, idempotent('a'))
     expect(second.status).toBe(201)
     expect(await count()).toBe(1)

@@ -65,10 +65,9 @@ export const examples: Readonly<Record<string, Row>> = {
         apply: async (_, example) => ({ ...example, environment: { PIN_LIMIT: '3' } }),
       },
       'the gap is full': {
-        async apply({ organizationId }, example) {
-          await env.DB.prepare('UPDATE pins SET position = position / (1 << 30) WHERE organizationId = ?')
-            .bind(organizationId)
-            .run()
+        async apply(workspace, example) {
+          const next = await workspace.addSession(projectOf(example))
+          await workspace.pinAt(2 ** 30 + 1, 'session', next)
           return example
         },
       },

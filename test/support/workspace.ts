@@ -1,13 +1,25 @@
 /** Organizations for tests: each test makes its own, through the project's own statements. */
 import { env } from 'cloudflare:workers'
+import { and, eq } from 'drizzle-orm'
 import { v7 as newUuid } from 'uuid'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { seal } from '../../src/crypto/sealed-value.ts'
-import { bind, runBatch, type Statement, type Values } from '../../src/db/statement.ts'
+import type { apiKeys, schedules } from '../../src/db/schema.ts'
+import {
+  bind,
+  compileUnguarded,
+  query,
+  runBatch,
+  type Statement,
+  type Values,
+} from '../../src/db/statement.ts'
 import * as provisioning from '../../src/provisioning.ts'
 
 export type ResourceType = 'session' | 'pull_request' | 'project'
+
+/** The tables whose rows tests change by id. */
+type Identified = typeof apiKeys | typeof schedules
 
 export interface KeyOptions {
   readonly scopes?: readonly Scope[]
@@ -106,6 +118,16 @@ export class Workspace {
   async pin(resourceType: ResourceType, resourceId: string, userId: string = this.userId): Promise<void> {
     const position = (this.#pinPositions.get(userId) ?? 0) + 2 ** 30
     this.#pinPositions.set(userId, position)
+    await this.pinAt(position, resourceType, resourceId, userId)
+  }
+
+  /** Pins a resource at a position of its own. */
+  async pinAt(
+    position: number,
+    resourceType: ResourceType,
+    resourceId: string,
+    userId: string = this.userId,
+  ): Promise<void> {
     await this.#insert(provisioning.insertPin, { userId, resourceType, resourceId, position })
   }
 
@@ -190,6 +212,20 @@ export class Workspace {
   async leasePicture(leaseExpiresAt: string, userId: string = this.userId): Promise<void> {
     const { organizationId } = this
     await run(provisioning.leaseProfilePicture, { organizationId, userId, leaseExpiresAt, now: now() })
+  }
+
+  /** Changes columns of one row: a state that no statement of the project brings about yet. */
+  async change(table: Identified, id: string, values: Values): Promise<void> {
+    await run(compileUnguarded(query.update(table).set(values).where(this.#isNamed(table, id))), {})
+  }
+
+  /** Removes one row. */
+  async remove(table: Identified, id: string): Promise<void> {
+    await run(compileUnguarded(query.delete(table).where(this.#isNamed(table, id))), {})
+  }
+
+  #isNamed(table: Identified, id: string) {
+    return and(eq(table.organizationId, this.organizationId), eq(table.id, id))
   }
 
   /** Every row of the organization in a table. */
