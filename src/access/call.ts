@@ -10,7 +10,7 @@ import type { Scope } from './scopes.ts'
 const BEARER = /^Bearer(?: +(.*))?$/i
 const HOUR_MS = 3_600_000
 
-/** What an operation asks of the key: the caller scope of CONTRACT.md, Authentication. */
+/** What an operation asks of the key: the caller scope (docs/contract.md, Keys). */
 export interface CallerScope {
   readonly scope: Scope
   /** True if the operation is a user's own, so that the key has to act as one. */
@@ -83,6 +83,7 @@ export class Call {
     if (actsAsUser && explanation.callerUserId === null) {
       throw new Refusal(400, 'This API key acts for no user. Use a key that belongs to a user.')
     }
+    // The rows are in the order of the statements, which the type checker can't follow through the spread.
     return [explanation, ...(rows as unknown as Rows<Acting>)]
   }
 

@@ -1,4 +1,4 @@
-/** SPEC.txt, Endpoints, 7; CONTRACT.md, Answers of the seven, 7. */
+/** SPEC.txt, Endpoints, 7; docs/contract.md, Environment variables. */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
 import { docs, externalId } from '../http/fields.ts'

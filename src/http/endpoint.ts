@@ -33,7 +33,7 @@ export interface Contract extends CallerScope {
   readonly headers?: z.ZodMiniObject
   readonly body?: z.ZodMiniObject
   readonly success: Success
-  /** The documented errors (CONTRACT.md, Answers of the seven): status and what it means here. */
+  /** The documented errors (docs/contract.md, Answers): status and what it means here. */
   readonly errors: Readonly<Record<number, string>>
 }
 
@@ -72,7 +72,7 @@ export function endpoint<const C extends Contract>(contract: C, handle: Endpoint
   return { contract, handle }
 }
 
-/** Adds the operation to the app. The middleware stand in the order of the checks (CONTRACT.md, Everywhere). */
+/** Adds the operation to the app. The middleware stand in the order of the checks (docs/contract.md, The order of the checks). */
 export function mount(app: Hono<HonoEnvironment>, { contract, handle }: Endpoint): void {
   const { params, query, headers, body } = contract
   const steps: MiddlewareHandler<HonoEnvironment>[] = [

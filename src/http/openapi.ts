@@ -16,10 +16,15 @@ const retryAfter = {
   },
 }
 
-const requestId = {
+/** The headers of every response. */
+const always = {
   'X-Request-Id': {
     description: 'Names this response in the logs of the service.',
     schema: { type: 'string' as const, format: 'uuid' },
+  },
+  'Cache-Control': {
+    description: '`no-store`; beside an `ETag`, `private, no-cache`.',
+    schema: { type: 'string' as const },
   },
 }
 
@@ -80,13 +85,13 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
     responses: {
       [success.status]: {
         description: success.description,
-        headers: { ...requestId, ...describeHeaders(success.headers) },
+        headers: { ...always, ...describeHeaders(success.headers) },
         content: { 'application/json': { schema: success.schema, example: success.example } },
       },
       ...(success.conditional && {
         304: {
           description: 'What you have is current.',
-          headers: { ...requestId, ...describeHeaders(success.headers) },
+          headers: { ...always, ...describeHeaders(success.headers) },
         },
       }),
       ...Object.fromEntries(
@@ -109,7 +114,7 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
 function describeError(description: string, headers: object) {
   return {
     description,
-    headers: { ...requestId, ...headers },
+    headers: { ...always, ...headers },
     content: { 'application/json': { schema: error } },
   }
 }

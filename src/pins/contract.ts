@@ -1,4 +1,4 @@
-/** SPEC.txt, Endpoints, 1; CONTRACT.md, Answers of the seven, 1. */
+/** SPEC.txt, Endpoints, 1; docs/contract.md, Pins. */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
 import { docs, uuid } from '../http/fields.ts'

@@ -1,4 +1,4 @@
-/** SPEC.txt, Endpoints, 6; CONTRACT.md, Answers of the seven, 6. */
+/** SPEC.txt, Endpoints, 6; docs/contract.md, Profile pictures. */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
 import { docs, externalId } from '../http/fields.ts'

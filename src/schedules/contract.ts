@@ -1,4 +1,4 @@
-/** SPEC.txt, Endpoints, 2 and 3; CONTRACT.md, Answers of the seven, 2 and 3. */
+/** SPEC.txt, Endpoints, 2 and 3; docs/contract.md, Schedules. */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
 import { docs, externalId, instant, text, uuid } from '../http/fields.ts'

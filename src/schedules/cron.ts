@@ -1,5 +1,5 @@
 /**
- * The grammar of cron expressions (CONTRACT.md, Cron). It is closed: all else is refused with a sentence that says why.
+ * The grammar of cron expressions (docs/contract.md, Schedules). It is closed: all else is refused with a sentence that says why.
  *
  *     expression = "@hourly" | "@daily" | … | minute hour day-of-month month day-of-week
  *     field      = item { "," item }

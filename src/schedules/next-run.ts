@@ -6,7 +6,7 @@ import { instantOf, wallClock } from './timezone.ts'
 /**
  * The first instant strictly after `after` at which the expression fires in the time zone.
  *
- * Fixed times follow the wall clock (CONTRACT.md, Clock changes): what falls in skipped time fires once, at the first
+ * Fixed times follow the wall clock (docs/contract.md, Schedules): what falls in skipped time fires once, at the first
  * instant after the gap; what falls in repeated time fires the first time. Intervals fire at every real minute that matches.
  *
  * @param expression a valid cron expression (cron.ts).

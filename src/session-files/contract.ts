@@ -1,4 +1,4 @@
-/** SPEC.txt, Endpoints, 4; CONTRACT.md, Answers of the seven, 4. */
+/** SPEC.txt, Endpoints, 4; docs/contract.md, Session files. */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
 import { docs, instant, uuid } from '../http/fields.ts'

@@ -1,4 +1,4 @@
-/** SPEC.txt, Endpoints, 5; CONTRACT.md, Answers of the seven, 5. */
+/** SPEC.txt, Endpoints, 5; docs/contract.md, Skills. */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
 import { docs, instant, uuid } from '../http/fields.ts'
