@@ -16,14 +16,15 @@ const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')
 const packages: Record<string, LockedPackage> = read('package-lock.json').packages
 const problems: string[] = []
 
-for (const folder of ['', 'client']) {
+for (const folder of ['', 'client', 'bench']) {
   const manifest: LockedPackage = read(join(folder, 'package.json'))
   for (const kind of ['dependencies', 'devDependencies'] as const) {
     if (JSON.stringify(packages[folder]?.[kind]) !== JSON.stringify(manifest[kind])) {
       problems.push(`${join(folder, 'package.json')}: its ${kind} are not those of the lock`)
     }
     for (const [name, version] of Object.entries(manifest[kind] ?? {})) {
-      if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name}: ${version} is not an exact version`)
+      if (!/^\d+\.\d+\.\d+(-\w+)?$/.test(version))
+        problems.push(`${name}: ${version} is not an exact version`)
     }
   }
 }

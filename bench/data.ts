@@ -1,0 +1,321 @@
+/** The data that every contender has, as plain SQL, and the seven requests on it. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SCOPES } from '../src/access/scopes.ts'
+import { mintApiKey } from '../src/provisioning.ts'
+import type { BenchRequest } from './load.ts'
+
+const NOW = '2026-03-29T01:00:00.000Z'
+
+const KINDS = [
+  'organization',
+  'user',
+  'project',
+  'agent',
+  'session',
+  'file',
+  'skill',
+  'skillFile',
+  'schedule',
+  'key',
+] as const
+type Kind = (typeof KINDS)[number]
+
+/** The n-th id of a kind. */
+function id(kind: Kind, n: number): string {
+  const prefix = KINDS.indexOf(kind).toString(16).padStart(8, '0')
+  return `${prefix}-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
+}
+
+/** The same, as SQL, for the number that an SQL expression gives. */
+function idSql(kind: Kind, expression: string): string {
+  return `printf('%08x-0000-7000-8000-%012x', ${KINDS.indexOf(kind)}, ${expression})`
+}
+
+export const organizationId = id('organization', 0)
+export const userId = id('user', 0)
+
+const { token, row } = mintApiKey({
+  organizationId,
+  name: 'bench',
+  scopes: SCOPES,
+  userId,
+  createdAt: NOW,
+})
+
+/** The key that every request carries. */
+export { token }
+
+const PARENTS = 1000
+const SESSIONS = 100
+const FILES_OF_A_SESSION = 200
+const SKILLS = 100
+const FILES_OF_A_SKILL = 5
+const PINS = 50
+const PIN_GAP = 2 ** 30
+
+const now = literal(NOW)
+const mine = literal(organizationId)
+
+/** The schema, a statement each. */
+export function schema(): string[] {
+  const folder = join(import.meta.dirname, '..', 'migrations')
+  const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  return files
+    .sort()
+    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('--> statement-breakpoint'))
+}
+
+/** An organization of usual size. Its key was used just now, so that no use of it is news. */
+export function seed(): string[] {
+  const keyRow = Object.values({ ...row, lastUsedAt: '9999-12-31T00:00:00.000Z' }).map(literal)
+  return [
+    insert('organizations', 1, mine, "'Bench'", now),
+    insert('users', 1, mine, literal(userId), "'Ada'", now),
+    insert('apiKeys', 1, ...keyRow),
+    insert('projects', PARENTS, mine, idSql('project', 'v'), "'Project'", 'NULL', now),
+    insert('agents', PARENTS, mine, idSql('agent', 'v'), "'Agent'", 'NULL', now),
+    insert(
+      'sessions',
+      SESSIONS,
+      mine,
+      idSql('session', 'v'),
+      idSql('project', 'v'),
+      "'Session'",
+      'NULL',
+      now,
+    ),
+    insert(
+      'sessionFiles',
+      SESSIONS * FILES_OF_A_SESSION,
+      ...sessionFile(mine, `v / ${FILES_OF_A_SESSION}`, 'v'),
+    ),
+    insert('skills', SKILLS, ...skill(mine, 'v')),
+    insert('skillFiles', SKILLS * FILES_OF_A_SKILL, ...skillFile(mine, 'v')),
+    insert('pins', PINS, ...pin(mine, literal(userId), 'v')),
+  ]
+}
+
+export interface Operation {
+  readonly name: string
+  readonly writes: boolean
+  /** What is done to the database before a round of so many requests. */
+  prepare(amount: number): string[]
+  requestAt(index: number): BenchRequest
+  /** Fills the table that the operation touches: half of the rows are the organization's, the rest are others'. */
+  grow(from: number, to: number): string[]
+  /** The request to ask for when the table has so many rows: as deep in it as can be. */
+  deepRequestAt?(index: number, rows: number): BenchRequest
+}
+
+/** Those of the seeded parents; the parents of grown ones come after. */
+const clearSchedules = (parent: 'project' | 'agent') => [
+  `DELETE FROM "schedules" WHERE "organizationId" = ${mine} AND "parentType" = '${parent}'
+    AND "parentId" < ${literal(id(parent, PARENTS))}`,
+]
+
+export const operations: readonly Operation[] = [
+  {
+    name: 'updatePin',
+    writes: true,
+    prepare: () => [],
+    requestAt: (index) => {
+      // Knuth's multiplicative hash: the same for every contender, and nearly every placement is a move.
+      const hash = Math.imul(index + 1, 2654435761) >>> 0
+      const pinned = (hash >>> 8) % PINS
+      const target = (pinned + 1 + ((hash >>> 16) % (PINS - 1))) % PINS
+      const position = hash % 2 === 0 ? 'before' : 'after'
+      return {
+        method: 'PATCH',
+        path: `/v1/pins/session/${id('session', pinned)}`,
+        body: JSON.stringify({
+          placement: { target: { type: 'session', id: id('session', target) }, position },
+        }),
+      }
+    },
+    grow: (from, to) => [
+      insert('pins', to - from, ...pin(owner(from), idSql('user', `1 + (v + ${from}) / ${PINS}`), 'v')),
+    ],
+  },
+  {
+    name: 'createProjectSchedule',
+    writes: true,
+    prepare: () => clearSchedules('project'),
+    requestAt: (index) => ({
+      method: 'POST',
+      path: `/v1/projects/${id('project', index % PARENTS)}/schedules`,
+      body: JSON.stringify({ cron: '30 9 * * 1-5', timezone: 'Europe/Paris' }),
+    }),
+    grow: (from, to) => [insert('schedules', to - from, ...schedule("'project'", 'project', from))],
+  },
+  {
+    name: 'createAgentSchedule',
+    writes: true,
+    prepare: () => clearSchedules('agent'),
+    requestAt: (index) => ({
+      method: 'POST',
+      path: `/v1/agents/${id('agent', index % PARENTS)}/schedules`,
+      body: JSON.stringify({ cron: '0 6 * * *' }),
+    }),
+    grow: (from, to) => [insert('schedules', to - from, ...schedule("'agent'", 'agent', from + 1e9))],
+  },
+  {
+    name: 'listSessionFiles',
+    writes: false,
+    prepare: () => [],
+    requestAt: (index) => {
+      const session = index % SESSIONS
+      const cursor = id('file', session * FILES_OF_A_SESSION + (index % 100))
+      return { method: 'GET', path: `/v1/sessions/${id('session', session)}/files?limit=50&cursor=${cursor}` }
+    },
+    // The organization's half is in one session.
+    grow: (from, to) => [
+      insert('sessionFiles', to - from, ...sessionFile(owner(from), '0', `v + ${GROWN + from}`)),
+    ],
+    deepRequestAt: (index, rows) => {
+      const cursor = id('file', GROWN + Math.floor(rows * 0.9) - (index % 100))
+      return { method: 'GET', path: `/v1/sessions/${id('session', 0)}/files?limit=50&cursor=${cursor}` }
+    },
+  },
+  {
+    name: 'retrieveSkill',
+    writes: false,
+    prepare: () => [],
+    requestAt: (index) => ({ method: 'GET', path: `/v1/skills/${id('skill', index % SKILLS)}` }),
+    grow: (from, to) => [
+      insert('skills', Math.ceil((to - from) / 5), ...skill(owner(from), `v + ${GROWN + from}`)),
+      insert('skillFiles', to - from, ...skillFile(owner(from), `v + ${GROWN * 5 + from}`)),
+    ],
+  },
+  {
+    name: 'deleteProfilePicture',
+    writes: true,
+    prepare: () => [],
+    requestAt: () => ({ method: 'DELETE', path: `/v1/users/${userId}/profile-picture` }),
+    grow: (from, to) => [
+      insert(
+        'profilePictures',
+        to - from,
+        owner(from),
+        idSql('user', `1 + v + ${from}`),
+        `'profile-pictures/' || v`,
+        "'image/png'",
+        'NULL',
+        now,
+      ),
+    ],
+  },
+  {
+    name: 'deleteEnvironmentVariable',
+    writes: true,
+    prepare: (amount) => [
+      `DELETE FROM "environmentVariables" WHERE "organizationId" = ${mine} AND "key" LIKE 'BENCH%'`,
+      insert('environmentVariables', amount, ...variable(mine, `v % ${PARENTS}`, "'BENCH_' || v")),
+    ],
+    requestAt: (index) => ({
+      method: 'DELETE',
+      path: `/v1/projects/${id('project', index % PARENTS)}/environment-variables/BENCH_${index}`,
+    }),
+    grow: (from, to) => [
+      insert(
+        'environmentVariables',
+        to - from,
+        ...variable(owner(from), `v % ${PARENTS}`, `'GROWN_' || (v + ${from})`),
+      ),
+    ],
+  },
+]
+
+/** Placements into one gap: two pins take turns between their two neighbours. */
+export function sameGapRequestAt(index: number): BenchRequest {
+  return {
+    method: 'PATCH',
+    path: `/v1/pins/session/${id('session', 1 + (index % 2))}`,
+    body: JSON.stringify({
+      placement: { target: { type: 'session', id: id('session', 0) }, position: 'after' },
+    }),
+  }
+}
+
+/** Further keys: every operation looks one up. */
+export function growKeys(from: number, to: number): string[] {
+  const hash = `printf('%064x', v + ${from} + 1)`
+  return [
+    insert(
+      'apiKeys',
+      to - from,
+      owner(from),
+      idSql('key', `v + ${from} + 1`),
+      "'grown'",
+      hash,
+      "'[]'",
+      'NULL',
+      'NULL',
+      'NULL',
+      'NULL',
+      'NULL',
+      now,
+    ),
+  ]
+}
+
+/** Where the numbers of grown rows begin: beyond those of the seed. */
+const GROWN = 1_000_000
+
+/** Every other row is the organization's; the rest belong to a hundred others. */
+function owner(from: number): string {
+  return `CASE v % 2 WHEN 0 THEN ${mine} ELSE ${idSql('organization', `1 + (v + ${from}) / 2 % 100`)} END`
+}
+
+/** `INSERT` of a row for each `v` from 0 to `count` − 1. */
+function insert(table: string, count: number, ...values: string[]): string {
+  return `INSERT INTO "${table}" SELECT ${values.join(', ')} FROM (WITH RECURSIVE n(v) AS
+    (SELECT 0 UNION ALL SELECT v + 1 FROM n WHERE v + 1 < ${count}) SELECT v FROM n)`
+}
+
+function pin(organization: string, user: string, v: string): string[] {
+  return [organization, user, "'session'", idSql('session', `${v} % ${PINS}`), `(${v} + 1) * ${PIN_GAP}`, now]
+}
+
+function schedule(parentType: string, parent: Kind, from: number): string[] {
+  const parentId = idSql(parent, `${GROWN} + (v + ${from}) / 50`)
+  const scheduleId = idSql('schedule', `v + ${from}`)
+  const times = [now, 'NULL', now, now, now]
+  return [owner(from), parentType, parentId, scheduleId, "'0 6 * * *'", "'UTC'", ...times, 'NULL', 'NULL']
+}
+
+function sessionFile(organization: string, session: string, v: string): string[] {
+  return [
+    organization,
+    idSql('session', session),
+    idSql('file', v),
+    `'src/file-' || (${v}) || '.ts'`,
+    now,
+    now,
+  ]
+}
+
+function skill(organization: string, v: string): string[] {
+  return [organization, idSql('skill', v), "'skill'", "'A skill.'", "'r1'", now, now]
+}
+
+/** 2 KB of content. */
+function skillFile(organization: string, v: string): string[] {
+  const content = "replace(hex(zeroblob(250)), '00', 'contents')"
+  const filename = `'file-' || (${v}) || '.md'`
+  return [
+    organization,
+    idSql('skill', `(${v}) / ${FILES_OF_A_SKILL}`),
+    filename,
+    idSql('skillFile', v),
+    content,
+  ]
+}
+
+function variable(organization: string, project: string, name: string): string[] {
+  return [organization, idSql('project', project), name, "'v1.k.iv.ciphertext'", now, now]
+}
+
+function literal(value: string | number | null): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value ?? 'NULL')
+}

@@ -1,0 +1,66 @@
+/**
+ * A Worker whose database is as far away as wanted, and counted. `X-Bench-Delay-Ms` on a request delays each of its
+ * calls to D1; `X-Bench-D1` on the response says what they were: `calls,rows read,rows written`.
+ */
+
+interface Use {
+  calls: number
+  rowsRead: number
+  rowsWritten: number
+}
+
+type Bindings = { readonly DB: D1Database }
+
+export function instrument<Env extends Bindings>(worker: ExportedHandler<Env>): ExportedHandler<Env> {
+  return {
+    async fetch(request, environment, context) {
+      const use: Use = { calls: 0, rowsRead: 0, rowsWritten: 0 }
+      const delayMs = Number(request.headers.get('X-Bench-Delay-Ms') ?? 0)
+      const DB = watchedDatabase(environment.DB, delayMs, use)
+      const response = (await worker.fetch?.(request, { ...environment, DB }, context)) as Response
+      const headers = new Headers(response.headers)
+      headers.set('X-Bench-D1', `${use.calls},${use.rowsRead},${use.rowsWritten}`)
+      return new Response(response.body, { status: response.status, headers })
+    },
+  }
+}
+
+/** Only what the contenders call is here. */
+function watchedDatabase(database: D1Database, delayMs: number, use: Use): D1Database {
+  const bare = new WeakMap<object, D1PreparedStatement>()
+
+  const call = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+    use.calls++
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+    return run()
+  }
+  const count = <Result extends { meta: D1Meta }>(result: Result): Result => {
+    use.rowsRead += result.meta.rows_read
+    use.rowsWritten += result.meta.rows_written
+    return result
+  }
+  const watch = (statement: D1PreparedStatement): D1PreparedStatement => {
+    const all = () => call(async () => count(await statement.all()))
+    const watched = {
+      bind: (...values: unknown[]) => watch(statement.bind(...values)),
+      all,
+      run: all,
+      first: async (column?: string) => {
+        const [row] = (await all()).results
+        return (column === undefined ? row : row?.[column]) ?? null
+      },
+      // No contender asks for two columns of one name, so the rows are those of `all`.
+      raw: async () => (await all()).results.map((row) => Object.values(row)),
+    } as unknown as D1PreparedStatement
+    bare.set(watched, statement)
+    return watched
+  }
+  return {
+    prepare: (sql: string) => watch(database.prepare(sql)),
+    batch: (statements: D1PreparedStatement[]) =>
+      call(async () => {
+        const results = await database.batch(statements.map((each) => bare.get(each) as D1PreparedStatement))
+        return results.map(count)
+      }),
+  } as unknown as D1Database
+}

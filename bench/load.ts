@@ -1,0 +1,117 @@
+/** A load of a fixed number of requests over a fixed number of connections, to loopback. */
+import { performance } from 'node:perf_hooks'
+import { Pool } from 'undici'
+
+export interface BenchRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly body?: string
+}
+
+export interface LoadResult {
+  readonly requests: number
+  readonly seconds: number
+  /** Of each request, ascending. */
+  readonly latenciesMs: readonly number[]
+  /** Answers that were not a success, by what was asked and the status. */
+  readonly failures: ReadonlyMap<string, number>
+  /** What the requests asked of D1, if the server is instrumented. */
+  readonly database: DatabaseUse
+}
+
+export interface DatabaseUse {
+  readonly calls: number
+  readonly rowsRead: number
+  readonly rowsWritten: number
+}
+
+export interface Load {
+  readonly amount: number
+  readonly connections: number
+  /** How far away the database is, if the server is instrumented. */
+  readonly delayMs?: number
+}
+
+/** Sends `amount` requests, the next one as soon as a connection is free. */
+export async function load(
+  origin: URL,
+  token: string,
+  requestAt: (index: number) => BenchRequest,
+  { amount, connections, delayMs = 0 }: Load,
+): Promise<LoadResult> {
+  const pool = new Pool(origin.origin, { connections, pipelining: 1 })
+  const latenciesMs: number[] = []
+  const failures = new Map<string, number>()
+  const database = { calls: 0, rowsRead: 0, rowsWritten: 0 }
+  let next = 0
+
+  const connection = async () => {
+    while (next < amount) {
+      const { method, path, body } = requestAt(next++)
+      const start = performance.now()
+      const response = await pool.request({
+        method,
+        path,
+        headers: { ...headersOf(token, body), 'x-bench-delay-ms': String(delayMs) },
+        body: body ?? null,
+      })
+      await response.body.dump({ limit: Number.MAX_SAFE_INTEGER })
+      latenciesMs.push(performance.now() - start)
+      const [calls = 0, rowsRead = 0, rowsWritten = 0] = usedBy(response.headers)
+      database.calls += calls
+      database.rowsRead += rowsRead
+      database.rowsWritten += rowsWritten
+      if (response.statusCode >= 300) {
+        const failure = `${method} ${path.split('/')[2]}: ${response.statusCode}`
+        failures.set(failure, (failures.get(failure) ?? 0) + 1)
+      }
+    }
+  }
+
+  // Opening the connections is not what is measured.
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const response = await pool.request({ method: 'GET', path: '/' })
+      await response.body.dump()
+    }),
+  )
+  const start = performance.now()
+  await Promise.all(Array.from({ length: connections }, connection))
+  const seconds = (performance.now() - start) / 1000
+  await pool.close()
+  return { requests: amount, seconds, latenciesMs: latenciesMs.sort((a, b) => a - b), failures, database }
+}
+
+/** Sends one request. */
+export async function ask(origin: URL, token: string, { method, path, body }: BenchRequest) {
+  const response = await fetch(new URL(path, origin), {
+    method,
+    headers: headersOf(token, body),
+    ...(body && { body }),
+  })
+  return { status: response.status, headers: response.headers, body: (await response.json()) as object }
+}
+
+/** The value below which this share of the ascending values lies. */
+export function percentile(ascending: readonly number[], share: number): number {
+  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN
+}
+
+export function median(values: readonly number[]): number {
+  const ascending = [...values].sort((a, b) => a - b)
+  const middle = ascending.length / 2
+  return (
+    ((ascending[Math.ceil(middle) - 1] ?? Number.NaN) + (ascending[Math.floor(middle)] ?? Number.NaN)) / 2
+  )
+}
+
+/** @returns D1 calls, rows read and rows written. */
+function usedBy(headers: Record<string, string | string[] | undefined>): number[] {
+  return String(headers['x-bench-d1'] ?? '0,0,0')
+    .split(',')
+    .map(Number)
+}
+
+function headersOf(token: string, body: string | undefined): Record<string, string> {
+  return { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+}

@@ -1,0 +1,144 @@
+/**
+ * Runs everything side by side on this machine, prints the tables and writes them to bench/RESULTS.md.
+ *
+ *     npm run bench [-- --quick]
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { organizationId, schema, seed, userId } from './data.ts'
+import * as measure from './measure.ts'
+import { report } from './report.ts'
+import {
+  type Bundle,
+  bundleWorker,
+  type Server,
+  startNode,
+  startWorker,
+  type WorkerServer,
+} from './servers.ts'
+
+const QUICK = process.argv.includes('--quick')
+const SIZES = QUICK
+  ? {
+      amount: 150,
+      rounds: 2,
+      distances: [0, 30],
+      perDistance: 6,
+      rows: [1e3, 1e4],
+      connections: [1, 64],
+      gap: 500,
+    }
+  : {
+      amount: 1_500,
+      rounds: 4,
+      distances: [0, 5, 30, 100],
+      perDistance: 40,
+      rows: [1e3, 1e4, 1e5, 1e6],
+      connections: [1, 8, 64, 256],
+      gap: 100_000,
+    }
+
+/** Neither the limits nor the rate limit are what is measured. */
+const VARIABLES = {
+  RATE_LIMIT: 'off',
+  ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+  ORGANIZATION_ID: organizationId,
+  USER_ID: userId,
+}
+
+const WORKERS = {
+  'floor 1: one statement': 'bench/floors/one-statement.ts',
+  'floor 2: one batch': 'bench/floors/one-batch.ts',
+  service: 'src/index.ts',
+  'peer a: Hono, Drizzle': 'bench/peers/drizzle.ts',
+  'peer b: zod-openapi, Drizzle': 'bench/peers/zod-openapi.ts',
+}
+const FASTIFY = 'peer c: Fastify, node:sqlite'
+
+const folder = mkdtempSync(join(tmpdir(), 'workspace-api-bench-'))
+const servers: Server[] = []
+try {
+  await run()
+} finally {
+  await Promise.all(servers.map((server) => server.stop()))
+  rmSync(folder, { recursive: true })
+}
+
+async function run(): Promise<void> {
+  const bundles = new Map<string, Bundle>()
+  const contenders: measure.Contender[] = []
+  for (const [name, entry] of Object.entries(WORKERS)) {
+    const bundle = await bundleWorker(entry)
+    bundles.set(name, bundle)
+    contenders.push(workerContender(name, await startSeeded(bundle)))
+  }
+  contenders.push(await fastifyContender())
+
+  say('Checking that all answer alike')
+  await measure.checkAnswers(contenders)
+  say('Speed')
+  const speed = await measure.speed(contenders, SIZES)
+  await stopAll()
+
+  say('Distance')
+  const distance = new Map<string, measure.Distance[]>()
+  for (const [name, entry] of Object.entries(WORKERS)) {
+    const server = await startSeeded(await bundleWorker(entry, true))
+    distance.set(name, await measure.distance(workerContender(name, server), SIZES))
+    await stopAll()
+  }
+
+  say('Load')
+  const loads = await measure.loads(
+    workerContender('service', await startSeeded(await bundleWorker(WORKERS.service))),
+    SIZES,
+  )
+  await stopAll()
+
+  say('One gap')
+  const instrumented = await bundleWorker(WORKERS.service, true)
+  const gap = await measure.sameGap(workerContender('service', await startSeeded(instrumented)), SIZES)
+  await stopAll()
+
+  say('Growth')
+  const growth = await measure.growth(workerContender('service', await startSeeded(instrumented)), SIZES)
+
+  const startUps = measure.startUps(bundles, folder)
+  const text = report({ quick: QUICK, speed, distance, loads, gap, growth, startUps })
+  writeFileSync(join(import.meta.dirname, 'RESULTS.md'), text)
+  console.log(text)
+}
+
+async function startSeeded(bundle: Bundle): Promise<WorkerServer> {
+  const server = await startWorker(bundle, VARIABLES)
+  servers.push(server)
+  await measure.execute(server.database, [...schema(), ...seed()])
+  return server
+}
+
+function workerContender(name: string, server: WorkerServer): measure.Contender {
+  return { name, server, execute: (statements) => measure.execute(server.database, statements) }
+}
+
+async function fastifyContender(): Promise<measure.Contender> {
+  const file = join(folder, 'fastify.sqlite')
+  const database = new DatabaseSync(file)
+  database.exec('PRAGMA journal_mode = WAL')
+  const execute = async (statements: readonly string[]) => {
+    for (const statement of statements) database.exec(statement)
+  }
+  await execute([...schema(), ...seed()])
+  const server = await startNode('bench/peers/fastify.ts', ['--port', '0', '--database', file])
+  servers.push(server)
+  return { name: FASTIFY, server, execute }
+}
+
+async function stopAll(): Promise<void> {
+  await Promise.all(servers.splice(0).map((server) => server.stop()))
+}
+
+function say(text: string): void {
+  console.error(`${new Date().toISOString()} ${text}`)
+}

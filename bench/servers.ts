@@ -1,0 +1,127 @@
+/** Builds the contenders and starts them: Workers in workerd, each in a process of its own, without a proxy before it. */
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+
+const ROOT = join(import.meta.dirname, '..')
+
+export interface Bundle {
+  readonly code: string
+  readonly gzipBytes: number
+}
+
+export interface Server {
+  readonly origin: URL
+  /** CPU time that its processes have used, in milliseconds. */
+  cpuMs(): number
+  stop(): Promise<void>
+}
+
+export interface WorkerServer extends Server {
+  readonly database: D1Database
+}
+
+/** Bundles a Worker as `wrangler deploy --minify` does. @param instrumented wraps its database, see instrument.ts. */
+export async function bundleWorker(entry: string, instrumented = false): Promise<Bundle> {
+  const contents = instrumented
+    ? `import worker from './${entry}'\nimport { instrument } from './bench/instrument.ts'\nexport default instrument(worker)`
+    : `export { default } from './${entry}'`
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['node:*', 'cloudflare:*'],
+  })
+  const code = outputFiles[0]?.text ?? ''
+  return { code, gzipBytes: gzipSync(code, { level: 9 }).byteLength }
+}
+
+/** @param variables text bindings. */
+export async function startWorker(bundle: Bundle, variables: Record<string, string>): Promise<WorkerServer> {
+  const before = new Set(childrenOf(process.pid))
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      name: 'contender',
+      modules: [{ type: 'ESModule', path: 'index.js', contents: bundle.code }],
+      compatibilityDate: '2026-11-01',
+      compatibilityFlags: ['nodejs_compat'],
+      bindings: variables,
+      d1Databases: { DB: 'bench' },
+      r2Buckets: { OBJECTS: 'bench' },
+      ratelimits: {
+        KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
+        REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
+      },
+      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+      cf: false,
+    }),
+  )
+  const origin = await miniflare.unsafeGetDirectURL()
+  const { DB } = await miniflare.getBindings<{ DB: D1Database }>()
+  const processes = childrenOf(process.pid).filter((pid) => !before.has(pid))
+  return {
+    origin,
+    database: DB,
+    cpuMs: () => processes.reduce((sum, pid) => sum + cpuMsOf(pid), 0),
+    stop: () => miniflare.dispose(),
+  }
+}
+
+/** Starts a Node program that prints `ready <port>` when it listens. */
+export async function startNode(script: string, args: readonly string[]): Promise<Server> {
+  const server = spawn(process.execPath, [join(ROOT, script), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const port = await new Promise<string>((resolve, reject) => {
+    let printed = ''
+    server.stdout.on('data', (chunk) => {
+      printed += chunk
+      const [, ready] = /ready (\d+)/.exec(printed) ?? []
+      if (ready) resolve(ready)
+    })
+    server.on('exit', (code) => reject(new Error(`${script} ended with ${code}`)))
+  })
+  return {
+    origin: new URL(`http://127.0.0.1:${port}`),
+    cpuMs: () => cpuMsOf(server.pid as number),
+    stop: async () => {
+      server.removeAllListeners('exit')
+      const ended = new Promise((resolve) => server.on('close', resolve))
+      server.kill()
+      await ended
+    },
+  }
+}
+
+/** Process ids, from Linux's /proc. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => statOf(pid)?.[1] === String(parent))
+}
+
+const CLOCK_TICK_MS = 10
+
+/** User and system time of a process, all its threads (proc_pid_stat(5), fields 14 and 15). */
+function cpuMsOf(pid: number): number {
+  const fields = statOf(pid)
+  return fields ? (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS : 0
+}
+
+/** The fields after the name of the command: state, parent, … */
+function statOf(pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return undefined
+  }
+}
