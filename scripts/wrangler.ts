@@ -41,6 +41,8 @@ export function execute(
   return results.map((result) => result.results)
 }
 
+const PARENT_CHECK_MS = 500
+
 /** Starts `wrangler dev` in the foreground and ends with it. */
 export function startDevelopmentServer(args: readonly string[]): void {
   const server = spawn(process.execPath, [COMMAND, 'dev', ...args], {
@@ -49,6 +51,9 @@ export function startDevelopmentServer(args: readonly string[]): void {
     stdio: 'inherit',
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
+  // npm passes a signal on to its shell and no further; so the server also ends when its parent has.
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && server.kill(), PARENT_CHECK_MS).unref()
   server.on('exit', (code) => process.exit(code ?? 0))
 }
 
