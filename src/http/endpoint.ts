@@ -96,7 +96,10 @@ export function mount(app: Hono<HonoEnvironment>, { contract, handle }: Endpoint
       query: valid('query'),
       headers: valid('header'),
       body: valid('json'),
-      path: basePathOf(c.req.path) + fillPath(contract.path, valid('param')),
+      // Few operations answer with it.
+      get path() {
+        return basePathOf(c.req.path) + fillPath(contract.path, this.params)
+      },
     }
     const answer = await handle(input, c.get('call'))
     if ('notModified' in answer) return c.body(null, 304, answer.headers)

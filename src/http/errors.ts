@@ -28,6 +28,9 @@ export const unauthorized = {
     }),
 }
 
+/** The key's scope is right, but it is limited to other projects than the one asked for. */
+export const outOfReach = () => new Refusal(403, 'This API key is limited to other projects.')
+
 export const tooManyRequests = () =>
   new Refusal(429, 'Too many requests. Wait a minute, then try again.', { 'Retry-After': '60' })
 

@@ -3,7 +3,7 @@ import type { Call } from '../access/call.ts'
 import type { CallerFacts } from '../access/caller.ts'
 import type { Statement, Values } from '../db/statement.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { Refusal } from '../http/errors.ts'
+import { outOfReach, Refusal } from '../http/errors.ts'
 import { idempotencyOf } from '../http/idempotency.ts'
 import { createAgentScheduleContract, createProjectScheduleContract } from './contract.ts'
 import { nextRun } from './next-run.ts'
@@ -64,7 +64,7 @@ async function create<Schedule>(
   if (schedule) return schedule
   if (!explanation.parentExists)
     throw new Refusal(404, `${parentType}Id: there is no ${parentType} with this id`)
-  if (!explanation.inReach) throw new Refusal(403, 'This API key is limited to other projects.')
+  if (!explanation.inReach) throw outOfReach()
   if (explanation.isRepeated) {
     throw new Refusal(409, 'Idempotency-Key: it was used with another body; use a new key for a new schedule')
   }

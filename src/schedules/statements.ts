@@ -11,21 +11,27 @@ const idempotencyKey = sql.placeholder('idempotencyKey')
 const idempotencyFingerprint = sql.placeholder('idempotencyFingerprint')
 const scheduleLimit = sql.placeholder('scheduleLimit')
 
+/** The schedule that an earlier request with the same `Idempotency-Key` made. */
+const repeated = alias(schedules, 'repeated')
+
 type ParentType = 'project' | 'agent'
 type Parent = typeof projects | typeof agents
+
+/** Joins the schedules of the parent that the request names to `apiKeys`. */
+function isOfParent(parentType: ParentType, table: typeof schedules | typeof repeated) {
+  return and(
+    eq(table.organizationId, apiKeys.organizationId),
+    eq(table.parentType, parentType),
+    eq(table.parentId, parentId),
+  )
+}
 
 function creating(parentType: ParentType, parent: Parent, inReach: SQL<0 | 1>) {
   const isParent = and(eq(parent.organizationId, apiKeys.organizationId), eq(parent.id, parentId))
   const scheduleCount = sql<number>`${query
     .select({ count: sql`count(*)` })
     .from(schedules)
-    .where(
-      and(
-        eq(schedules.organizationId, parent.organizationId),
-        eq(schedules.parentType, parentType),
-        eq(schedules.parentId, parent.id),
-      ),
-    )}`
+    .where(isOfParent(parentType, schedules))}`
 
   const explain = compile(
     explaining({
@@ -38,12 +44,7 @@ function creating(parentType: ParentType, parent: Parent, inReach: SQL<0 | 1>) {
       .leftJoin(parent, isParent)
       .leftJoin(
         schedules,
-        and(
-          eq(schedules.organizationId, apiKeys.organizationId),
-          eq(schedules.parentType, parentType),
-          eq(schedules.parentId, parentId),
-          eq(schedules.idempotencyKey, idempotencyKey),
-        ),
+        and(isOfParent(parentType, schedules), eq(schedules.idempotencyKey, idempotencyKey)),
       ),
   )
 
@@ -79,27 +80,13 @@ function creating(parentType: ParentType, parent: Parent, inReach: SQL<0 | 1>) {
   return { explain, insert }
 }
 
-const repeated = alias(schedules, 'repeated')
-
 /** Joins the schedule that this request made, or that an earlier one with the same `Idempotency-Key` made. */
 function isCreated(parentType: ParentType) {
   const repeatedId = query
     .select({ id: repeated.id })
     .from(repeated)
-    .where(
-      and(
-        eq(repeated.organizationId, apiKeys.organizationId),
-        eq(repeated.parentType, parentType),
-        eq(repeated.parentId, parentId),
-        eq(repeated.idempotencyKey, idempotencyKey),
-      ),
-    )
-  return and(
-    eq(schedules.organizationId, apiKeys.organizationId),
-    eq(schedules.parentType, parentType),
-    eq(schedules.parentId, parentId),
-    eq(schedules.id, sql`coalesce(${repeatedId}, ${id})`),
-  )
+    .where(and(isOfParent(parentType, repeated), eq(repeated.idempotencyKey, idempotencyKey)))
+  return and(isOfParent(parentType, schedules), eq(schedules.id, sql`coalesce(${repeatedId}, ${id})`))
 }
 
 /** True if it is this request's own schedule, or the earlier request had an equal body. */

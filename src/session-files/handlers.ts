@@ -1,5 +1,5 @@
 import { endpoint } from '../http/endpoint.ts'
-import { Refusal } from '../http/errors.ts'
+import { outOfReach, Refusal } from '../http/errors.ts'
 import { listSessionFilesContract, pageSizeOf } from './contract.ts'
 import { explainFiles, selectFiles } from './statements.ts'
 
@@ -12,7 +12,7 @@ export const listSessionFiles = endpoint(listSessionFilesContract, async ({ para
     rowLimit: pageSize + 1,
   })
   if (!explanation.sessionExists) throw new Refusal(404, 'sessionId: there is no session with this id')
-  if (!explanation.inReach) throw new Refusal(403, 'This API key is limited to other projects.')
+  if (!explanation.inReach) throw outOfReach()
   if (explanation.isDeleted) throw new Refusal(410, 'The session was deleted, and its files with it')
   if (explanation.cursorIsElsewhere) {
     throw new Refusal(409, 'cursor: it is a file of another session; pass the nextCursor of the page before')
