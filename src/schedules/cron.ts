@@ -7,8 +7,15 @@
  */
 
 export interface Cron {
-  /** The five fields, written plainly for croner: numbers only, `a/n` as a range with a step. */
-  readonly pattern: string
+  readonly minutes: ReadonlySet<number>
+  readonly hours: ReadonlySet<number>
+  /** Of the month, or of the week (0 is Sunday): either will do, if neither is exactly `*`. */
+  readonly daysOfMonth: ReadonlySet<number>
+  readonly daysOfWeek: ReadonlySet<number>
+  readonly isAnyDayOfMonth: boolean
+  readonly isAnyDayOfWeek: boolean
+  /** 1 is January. */
+  readonly months: ReadonlySet<number>
   /** True if neither the minute nor the hour has a `*` or a step: such times follow the wall clock. */
   readonly hasFixedTimes: boolean
 }
@@ -59,20 +66,20 @@ export function problemOfCron(expression: string): string | undefined {
 export function parseCron(expression: string): Cron {
   const fields = split(expression)
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields
-  const items = {
-    minute: parseField(MINUTE, minute),
-    hour: parseField(HOUR, hour),
-    dayOfMonth: parseField(DAY_OF_MONTH, dayOfMonth),
-    month: parseField(MONTH, month),
-    dayOfWeek: parseField(DAY_OF_WEEK, dayOfWeek),
-  }
-  if (dayOfWeek === '*' && !hasAnyDay(items.dayOfMonth, items.month)) {
-    throw new CronProblem('never fires: none of its months has such a day')
-  }
-  return {
-    pattern: Object.values(items).map(write).join(' '),
+  const cron = {
+    minutes: parseField(MINUTE, minute),
+    hours: parseField(HOUR, hour),
+    daysOfMonth: parseField(DAY_OF_MONTH, dayOfMonth),
+    months: parseField(MONTH, month),
+    daysOfWeek: new Set(Array.from(parseField(DAY_OF_WEEK, dayOfWeek), (day) => day % SUNDAY)),
+    isAnyDayOfMonth: dayOfMonth === '*',
+    isAnyDayOfWeek: dayOfWeek === '*',
     hasFixedTimes: !/[*/]/.test(minute + hour),
   }
+  if (cron.isAnyDayOfWeek && !hasAnyDay(cron.daysOfMonth, cron.months)) {
+    throw new CronProblem('never fires: none of its months has such a day')
+  }
+  return cron
 }
 
 type FiveFields = [minute: string, hour: string, dayOfMonth: string, month: string, dayOfWeek: string]
@@ -97,21 +104,14 @@ function split(expression: string): FiveFields {
   return fields as FiveFields
 }
 
-/** Every value from `from` to `to` in steps; `isWild` if it is a plain `*`. */
-interface Item {
-  readonly from: number
-  readonly to: number
-  readonly step: number
-  readonly isWild: boolean
-}
-
 const ITEM = /^(?:(\*)|(\w+)(?:-(\w+))?)(?:\/(\w+))?$/
 
-function parseField(field: Field, text: string): Item[] {
-  return text.split(',').map((part) => parseItem(field, part))
+/** The values that the field matches. */
+function parseField(field: Field, text: string): Set<number> {
+  return new Set(text.split(',').flatMap((part) => parseItem(field, part)))
 }
 
-function parseItem(field: Field, part: string): Item {
+function parseItem(field: Field, part: string): number[] {
   const match = ITEM.exec(part)
   if (!match) {
     throw new CronProblem(
@@ -120,13 +120,15 @@ function parseItem(field: Field, part: string): Item {
   }
   const [, wild, first, last, stepText] = match
   const step = stepText === undefined ? 1 : parseStep(field, stepText)
-  if (wild !== undefined) {
-    return { from: field.min, to: field.max, step, isWild: stepText === undefined }
-  }
+  if (wild !== undefined) return steps(field.min, field.max, step)
   const from = parseValue(field, first ?? '')
   const to = last === undefined ? endOf(field, from, stepText) : parseRangeEnd(field, last, from)
   if (to < from) throw new CronProblem(`${field.name}: expected a range from the lower to the higher value`)
-  return { from, to, step, isWild: false }
+  return steps(from, to, step)
+}
+
+function steps(from: number, to: number, step: number): number[] {
+  return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step)
 }
 
 /** Where an item without a range ends: at its one value, or, with a step, at the field's end. */
@@ -163,20 +165,7 @@ function example(field: Field): string {
   return `${first}, ${field.min}-${field.min + 3} or */2`
 }
 
-function hasAnyDay(daysOfMonth: Item[], months: Item[]): boolean {
-  const earliest = Math.min(...daysOfMonth.map((item) => item.from))
-  return months.some((item) => {
-    for (let month = item.from; month <= item.to; month += item.step) {
-      if (earliest <= (DAYS_OF_MONTHS[month - 1] ?? 0)) return true
-    }
-    return false
-  })
-}
-
-function write(items: Item[]): string {
-  return items
-    .map(({ from, to, step, isWild }) =>
-      isWild ? '*' : step === 1 && from === to ? `${from}` : `${from}-${to}/${step}`,
-    )
-    .join(',')
+function hasAnyDay(daysOfMonth: ReadonlySet<number>, months: ReadonlySet<number>): boolean {
+  const earliest = Math.min(...daysOfMonth)
+  return [...months].some((month) => earliest <= (DAYS_OF_MONTHS[month - 1] ?? 0))
 }

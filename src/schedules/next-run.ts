@@ -1,7 +1,9 @@
 /** When a schedule fires next. Pure: the instant to start from is an argument. */
-import { Cron as CronIterator } from 'croner'
-import { parseCron } from './cron.ts'
-import { instantOf, wallClock } from './timezone.ts'
+import { type Cron, parseCron } from './cron.ts'
+import { type Clock, instantOf, nextChange, offsetAt, type WallTimeMs, wallClock } from './timezone.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
 
 /**
  * The first instant strictly after `after` at which the expression fires in the time zone.
@@ -11,26 +13,59 @@ import { instantOf, wallClock } from './timezone.ts'
  *
  * @param expression a valid cron expression (cron.ts).
  * @param timezone a time zone that the runtime knows.
- * @throws if it never fires, which no valid expression does.
  */
 export function nextRun(expression: string, timezone: string, after: Date): Date {
-  const { pattern, hasFixedTimes } = parseCron(expression)
-  return hasFixedTimes ? nextFixedTime(pattern, timezone, after) : nextMatch(pattern, { timezone }, after)
+  const cron = parseCron(expression)
+  const next = cron.hasFixedTimes ? nextFixedTime : nextRealMinute
+  return new Date(next(cron, wallClock(timezone), after.getTime()))
 }
 
-/** Walks the wall clock's readings that match, and asks of each when the clock shows it. */
-function nextFixedTime(pattern: string, timezone: string, after: Date): Date {
-  const clock = wallClock(timezone)
-  let reading = new Date(clock(after.getTime()))
+/** Walks the readings that match, and asks of each when the clock shows it. */
+function nextFixedTime(cron: Cron, clock: Clock, after: number): number {
+  let reading = clock(after)
   for (;;) {
-    reading = nextMatch(pattern, { utcOffset: 0 }, reading)
-    const instant = instantOf(reading.getTime(), clock)
-    if (instant > after.getTime()) return new Date(instant)
+    reading = nextReading(cron, reading)
+    const instant = instantOf(reading, clock)
+    if (instant > after) return instant
   }
 }
 
-function nextMatch(pattern: string, zone: { timezone: string } | { utcOffset: 0 }, after: Date): Date {
-  const next = new CronIterator(pattern, { ...zone, mode: '5-part' }).nextRun(after)
-  if (!next) throw new Error('A valid cron expression never fires')
-  return next
+/** A change of the clock repeats readings of at most a day before it. */
+const LONGEST_REPETITION_MS = 2 * DAY_MS
+
+/** Walks real time from one change of the clock to the next: in between, it runs as the readings do. */
+function nextRealMinute(cron: Cron, clock: Clock, after: number): number {
+  let from = after + 1
+  for (;;) {
+    const offset = offsetAt(from, clock)
+    const instant = nextReading(cron, from + offset - 1) - offset
+    const change = nextChange(from, Math.min(instant, from + LONGEST_REPETITION_MS), clock)
+    if (change !== undefined) from = change
+    else if (instant <= from + LONGEST_REPETITION_MS) return instant
+    // No reading matches until then, so no change before matters: only those close to it.
+    else from = instant - DAY_MS
+  }
+}
+
+/** The first reading after this one that matches: a minute. */
+function nextReading(cron: Cron, after: WallTimeMs): WallTimeMs {
+  const date = new Date(Math.floor(after / MINUTE_MS) * MINUTE_MS + MINUTE_MS)
+  for (;;) {
+    if (!cron.months.has(date.getUTCMonth() + 1)) date.setUTCMonth(date.getUTCMonth() + 1, 1)
+    else if (!isDay(cron, date)) date.setUTCDate(date.getUTCDate() + 1)
+    else if (!cron.hours.has(date.getUTCHours())) {
+      date.setUTCHours(date.getUTCHours() + 1, 0)
+      continue
+    } else if (!cron.minutes.has(date.getUTCMinutes())) {
+      date.setUTCMinutes(date.getUTCMinutes() + 1)
+      continue
+    } else return date.getTime()
+    date.setUTCHours(0, 0)
+  }
+}
+
+function isDay({ daysOfMonth, daysOfWeek, isAnyDayOfMonth, isAnyDayOfWeek }: Cron, date: Date): boolean {
+  const isDayOfMonth = daysOfMonth.has(date.getUTCDate())
+  const isDayOfWeek = daysOfWeek.has(date.getUTCDay())
+  return isAnyDayOfMonth || isAnyDayOfWeek ? isDayOfMonth && isDayOfWeek : isDayOfMonth || isDayOfWeek
 }

@@ -1,5 +1,7 @@
 /** Time zones by name, and the wall clocks in them. */
 
+const SECOND_MS = 1000
+
 const NAME = /^[A-Za-z][A-Za-z0-9_+\-/]*$/
 
 /** Names that ICU knows from old systems and that IANA never had. */
@@ -48,48 +50,68 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
 export type WallTimeMs = number
 
 /** Tells what the wall clock of a time zone shows at an instant (epoch milliseconds). */
-export function wallClock(timezone: string): (instantMs: number) => WallTimeMs {
+export type Clock = (instantMs: number) => WallTimeMs
+
+/** @throws {RangeError} if the runtime doesn't know the time zone. */
+export function wallClock(timezone: string): Clock {
   const format = formatOf(timezone)
   return (instantMs) => {
     const part: Record<string, number> = {}
     for (const { type, value } of format.formatToParts(instantMs)) part[type] = Number(value)
     const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = part
-    return Date.UTC(year, month - 1, day, hour, minute, second)
+    return Date.UTC(year, month - 1, day, hour, minute, second) + (instantMs % SECOND_MS)
   }
 }
 
+/** What the wall clock of a time zone shows at an instant (epoch milliseconds), with its offset: `2026-03-29T03:00:00+02:00`. */
+export function localTime(timezone: string, instantMs: number): string {
+  const reading = wallClock(timezone)(instantMs)
+  const offsetSeconds = (reading - instantMs) / SECOND_MS
+  const parts = [offsetSeconds / 3600, (offsetSeconds / 60) % 60, offsetSeconds % 60].map((part) =>
+    String(Math.trunc(Math.abs(part))).padStart(2, '0'),
+  )
+  // Offsets have had whole minutes for a century.
+  const offset = (offsetSeconds < 0 ? '-' : '+') + parts.slice(0, parts[2] === '00' ? 2 : 3).join(':')
+  return new Date(reading).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length) + offset
+}
+
 const DAY_MS = 86_400_000
+/**
+ * The first instant after `from`, up to `to`, from which the clock is at another offset; to the second. The two are at
+ * most some days apart, within which no clock changes twice.
+ */
+export function nextChange(from: number, to: number, clock: Clock): number | undefined {
+  const offset = offsetAt(from, clock)
+  if (offsetAt(to, clock) === offset) return undefined
+  return firstInstant((instant) => offsetAt(instant, clock) !== offset, from, to)
+}
 
 /**
  * The instant at which the wall clock shows `wallTime`: the first, if it shows it twice; the first instant after
  * the gap, if it never does.
  */
-export function instantOf(wallTime: WallTimeMs, clock: (instantMs: number) => WallTimeMs): number {
+export function instantOf(wallTime: WallTimeMs, clock: Clock): number {
   // Offsets are under a day, so the zone's offsets a day earlier and later are those on both sides of any change.
   const before = wallTime - offsetAt(wallTime - DAY_MS, clock)
   const after = wallTime - offsetAt(wallTime + DAY_MS, clock)
   const matches = [before, after].filter((instant) => clock(instant) === wallTime)
   return matches.length > 0
     ? Math.min(...matches)
-    : firstShowingAtLeast(wallTime, Math.min(before, after), Math.max(before, after), clock)
+    : firstInstant((instant) => clock(instant) >= wallTime, Math.min(before, after), Math.max(before, after))
 }
 
-function offsetAt(instantMs: number, clock: (instantMs: number) => WallTimeMs): number {
+/** How far the clock is ahead of UTC at an instant, in milliseconds. */
+export function offsetAt(instantMs: number, clock: Clock): number {
   return clock(instantMs) - instantMs
 }
 
-/** The first instant after `low`, up to `high`, at which the clock shows `wallTime` or later. */
-function firstShowingAtLeast(
-  wallTime: WallTimeMs,
-  low: number,
-  high: number,
-  clock: (instantMs: number) => WallTimeMs,
-): number {
-  let [under, over] = [low, high]
-  while (over - under > 1000) {
-    const middle = under + Math.floor((over - under) / 2000) * 1000
-    if (clock(middle) >= wallTime) over = middle
+/** The first whole second after `low`, up to `high`, at which it is so; from there on it stays so. */
+function firstInstant(isSo: (instantMs: number) => boolean, low: number, high: number): number {
+  let [under, over] = [Math.floor(low / SECOND_MS), Math.ceil(high / SECOND_MS)]
+  while (over - under > 1) {
+    const middle = Math.floor((under + over) / 2)
+    if (isSo(middle * SECOND_MS)) over = middle
     else under = middle
   }
-  return over
+  return over * SECOND_MS
 }
