@@ -68,31 +68,29 @@ export function schema(): string[] {
 
 /** An organization of usual size. Its key was used just now, so that no use of it is news. */
 export function seed(): string[] {
-  const keyRow = Object.values({ ...row, lastUsedAt: '9999-12-31T00:00:00.000Z' }).map(literal)
+  const key = Object.entries({ ...row, lastUsedAt: '9999-12-31T00:00:00.000Z' })
+  const times = { createdAt: now, updatedAt: now }
+  const named = (kind: Kind, name: string) => ({
+    organizationId: mine,
+    id: idSql(kind, 'v'),
+    name: literal(name),
+    ...times,
+  })
   return [
-    insert('organizations', 1, mine, "'Bench'", now),
-    insert('users', 1, mine, literal(userId), "'Ada'", now),
-    insert('apiKeys', 1, ...keyRow),
-    insert('projects', PARENTS, mine, idSql('project', 'v'), "'Project'", 'NULL', now),
-    insert('agents', PARENTS, mine, idSql('agent', 'v'), "'Agent'", 'NULL', now),
-    insert(
-      'sessions',
-      SESSIONS,
-      mine,
-      idSql('session', 'v'),
-      idSql('project', 'v'),
-      "'Session'",
-      'NULL',
-      now,
-    ),
+    insert('organizations', 1, { id: mine, name: "'Bench'", createdAt: now }),
+    insert('users', 1, { ...named('user', 'Ada'), id: literal(userId) }),
+    insert('apiKeys', 1, Object.fromEntries(key.map(([column, value]) => [column, literal(value)]))),
+    insert('projects', PARENTS, named('project', 'Project')),
+    insert('agents', PARENTS, named('agent', 'Agent')),
+    insert('sessions', SESSIONS, { ...named('session', 'Session'), projectId: idSql('project', 'v') }),
     insert(
       'sessionFiles',
       SESSIONS * FILES_OF_A_SESSION,
-      ...sessionFile(mine, `v / ${FILES_OF_A_SESSION}`, 'v'),
+      sessionFile(mine, `v / ${FILES_OF_A_SESSION}`, 'v'),
     ),
-    insert('skills', SKILLS, ...skill(mine, 'v')),
-    insert('skillFiles', SKILLS * FILES_OF_A_SKILL, ...skillFile(mine, 'v')),
-    insert('pins', PINS, ...pin(mine, literal(userId), 'v')),
+    insert('skills', SKILLS, skill(mine, 'v')),
+    insert('skillFiles', SKILLS * FILES_OF_A_SKILL, skillFile(mine, 'v')),
+    insert('pins', PINS, pin(mine, literal(userId), 'v')),
   ]
 }
 
@@ -134,7 +132,7 @@ export const operations: readonly Operation[] = [
       }
     },
     grow: (from, to) => [
-      insert('pins', to - from, ...pin(owner(from), idSql('user', `1 + (v + ${from}) / ${PINS}`), 'v')),
+      insert('pins', to - from, pin(owner(from), idSql('user', `1 + (v + ${from}) / ${PINS}`), 'v')),
     ],
   },
   {
@@ -146,7 +144,7 @@ export const operations: readonly Operation[] = [
       path: `/v1/projects/${id('project', index % PARENTS)}/schedules`,
       body: JSON.stringify({ cron: '30 9 * * 1-5', timezone: 'Europe/Paris' }),
     }),
-    grow: (from, to) => [insert('schedules', to - from, ...schedule("'project'", 'project', from))],
+    grow: (from, to) => [insert('schedules', to - from, schedule("'project'", 'project', from))],
   },
   {
     name: 'createAgentSchedule',
@@ -157,7 +155,7 @@ export const operations: readonly Operation[] = [
       path: `/v1/agents/${id('agent', index % PARENTS)}/schedules`,
       body: JSON.stringify({ cron: '0 6 * * *' }),
     }),
-    grow: (from, to) => [insert('schedules', to - from, ...schedule("'agent'", 'agent', from + 1e9))],
+    grow: (from, to) => [insert('schedules', to - from, schedule("'agent'", 'agent', from + 1e9))],
   },
   {
     name: 'listSessionFiles',
@@ -170,7 +168,7 @@ export const operations: readonly Operation[] = [
     },
     // The organization's half is in one session.
     grow: (from, to) => [
-      insert('sessionFiles', to - from, ...sessionFile(owner(from), '0', `v + ${GROWN + from}`)),
+      insert('sessionFiles', to - from, sessionFile(owner(from), '0', `v + ${GROWN + from}`)),
     ],
     deepRequestAt: (index, rows) => {
       const cursor = id('file', GROWN + Math.floor(rows * 0.9) - (index % 100))
@@ -183,8 +181,8 @@ export const operations: readonly Operation[] = [
     prepare: () => [],
     requestAt: (index) => ({ method: 'GET', path: `/v1/skills/${id('skill', index % SKILLS)}` }),
     grow: (from, to) => [
-      insert('skills', Math.ceil((to - from) / 5), ...skill(owner(from), `v + ${GROWN + from}`)),
-      insert('skillFiles', to - from, ...skillFile(owner(from), `v + ${GROWN * 5 + from}`)),
+      insert('skills', Math.ceil((to - from) / 5), skill(owner(from), `v + ${GROWN + from}`)),
+      insert('skillFiles', to - from, skillFile(owner(from), `v + ${GROWN * 5 + from}`)),
     ],
   },
   {
@@ -193,16 +191,13 @@ export const operations: readonly Operation[] = [
     prepare: () => [],
     requestAt: () => ({ method: 'DELETE', path: `/v1/users/${userId}/profile-picture` }),
     grow: (from, to) => [
-      insert(
-        'profilePictures',
-        to - from,
-        owner(from),
-        idSql('user', `1 + v + ${from}`),
-        `'profile-pictures/' || v`,
-        "'image/png'",
-        'NULL',
-        now,
-      ),
+      insert('profilePictures', to - from, {
+        organizationId: owner(from),
+        userId: idSql('user', `1 + v + ${from}`),
+        objectKey: `'profile-pictures/' || v`,
+        contentType: "'image/png'",
+        updatedAt: now,
+      }),
     ],
   },
   {
@@ -210,7 +205,7 @@ export const operations: readonly Operation[] = [
     writes: true,
     prepare: (amount) => [
       `DELETE FROM "environmentVariables" WHERE "organizationId" = ${mine} AND "key" LIKE 'BENCH%'`,
-      insert('environmentVariables', amount, ...variable(mine, `v % ${PARENTS}`, "'BENCH_' || v")),
+      insert('environmentVariables', amount, variable(mine, `v % ${PARENTS}`, "'BENCH_' || v")),
     ],
     requestAt: (index) => ({
       method: 'DELETE',
@@ -220,7 +215,7 @@ export const operations: readonly Operation[] = [
       insert(
         'environmentVariables',
         to - from,
-        ...variable(owner(from), `v % ${PARENTS}`, `'GROWN_' || (v + ${from})`),
+        variable(owner(from), `v % ${PARENTS}`, `'GROWN_' || (v + ${from})`),
       ),
     ],
   },
@@ -241,21 +236,14 @@ export function sameGapRequestAt(index: number): BenchRequest {
 export function growKeys(from: number, to: number): string[] {
   const hash = `printf('%064x', v + ${from} + 1)`
   return [
-    insert(
-      'apiKeys',
-      to - from,
-      owner(from),
-      idSql('key', `v + ${from} + 1`),
-      "'grown'",
+    insert('apiKeys', to - from, {
+      organizationId: owner(from),
+      id: idSql('key', `v + ${from} + 1`),
+      name: "'grown'",
       hash,
-      "'[]'",
-      'NULL',
-      'NULL',
-      'NULL',
-      'NULL',
-      'NULL',
-      now,
-    ),
+      scopes: "'[]'",
+      createdAt: now,
+    }),
   ]
 }
 
@@ -267,53 +255,88 @@ function owner(from: number): string {
   return `CASE v % 2 WHEN 0 THEN ${mine} ELSE ${idSql('organization', `1 + (v + ${from}) / 2 % 100`)} END`
 }
 
+/** A row: SQL for each column, in which `v` is the number of the row. */
+type Row = Readonly<Record<string, string>>
+
 /** `INSERT` of a row for each `v` from 0 to `count` − 1. */
-function insert(table: string, count: number, ...values: string[]): string {
-  return `INSERT INTO "${table}" SELECT ${values.join(', ')} FROM (WITH RECURSIVE n(v) AS
+function insert(table: string, count: number, row: Row): string {
+  const columns = Object.keys(row).map((column) => `"${column}"`)
+  return `INSERT INTO "${table}" (${columns.join(', ')})
+    SELECT ${Object.values(row).join(', ')} FROM (WITH RECURSIVE n(v) AS
     (SELECT 0 UNION ALL SELECT v + 1 FROM n WHERE v + 1 < ${count}) SELECT v FROM n)`
 }
 
-function pin(organization: string, user: string, v: string): string[] {
-  return [organization, user, "'session'", idSql('session', `${v} % ${PINS}`), `(${v} + 1) * ${PIN_GAP}`, now]
+function pin(organizationId: string, user: string, v: string): Row {
+  return {
+    organizationId,
+    userId: user,
+    resourceType: "'session'",
+    resourceId: idSql('session', `${v} % ${PINS}`),
+    position: `(${v} + 1) * ${PIN_GAP}`,
+    createdAt: now,
+  }
 }
 
-function schedule(parentType: string, parent: Kind, from: number): string[] {
-  const parentId = idSql(parent, `${GROWN} + (v + ${from}) / 50`)
-  const scheduleId = idSql('schedule', `v + ${from}`)
-  const times = [now, 'NULL', now, now, now]
-  return [owner(from), parentType, parentId, scheduleId, "'0 6 * * *'", "'UTC'", ...times, 'NULL', 'NULL']
+function schedule(parentType: string, parent: Kind, from: number): Row {
+  return {
+    organizationId: owner(from),
+    parentType,
+    parentId: idSql(parent, `${GROWN} + (v + ${from}) / 50`),
+    id: idSql('schedule', `v + ${from}`),
+    cron: "'0 6 * * *'",
+    timezone: "'UTC'",
+    enabledAt: now,
+    nextRunAt: now,
+    createdAt: now,
+    updatedAt: now,
+  }
 }
 
-function sessionFile(organization: string, session: string, v: string): string[] {
-  return [
-    organization,
-    idSql('session', session),
-    idSql('file', v),
-    `'src/file-' || (${v}) || '.ts'`,
-    now,
-    now,
-  ]
+function sessionFile(organizationId: string, session: string, v: string): Row {
+  return {
+    organizationId,
+    sessionId: idSql('session', session),
+    id: idSql('file', v),
+    path: `'src/file-' || (${v}) || '.ts'`,
+    objectKey: `'session-files/' || (${v})`,
+    sizeBytes: '0',
+    createdAt: now,
+    updatedAt: now,
+  }
 }
 
-function skill(organization: string, v: string): string[] {
-  return [organization, idSql('skill', v), "'skill'", "'A skill.'", "'r1'", now, now]
+function skill(organizationId: string, v: string): Row {
+  return {
+    organizationId,
+    id: idSql('skill', v),
+    name: `'skill-' || (${v})`,
+    description: "'A skill.'",
+    revision: "'r1'",
+    createdAt: now,
+    updatedAt: now,
+  }
 }
 
 /** 2 KB of content. */
-function skillFile(organization: string, v: string): string[] {
-  const content = "replace(hex(zeroblob(250)), '00', 'contents')"
-  const filename = `'file-' || (${v}) || '.md'`
-  return [
-    organization,
-    idSql('skill', `(${v}) / ${FILES_OF_A_SKILL}`),
-    filename,
-    idSql('skillFile', v),
-    content,
-  ]
+function skillFile(organizationId: string, v: string): Row {
+  return {
+    organizationId,
+    skillId: idSql('skill', `(${v}) / ${FILES_OF_A_SKILL}`),
+    filename: `'file-' || (${v}) || '.md'`,
+    id: idSql('skillFile', v),
+    content: "replace(hex(zeroblob(250)), '00', 'contents')",
+  }
 }
 
-function variable(organization: string, project: string, name: string): string[] {
-  return [organization, idSql('project', project), name, "'v1.k.iv.ciphertext'", now, now]
+function variable(organizationId: string, project: string, name: string): Row {
+  return {
+    organizationId,
+    projectId: idSql('project', project),
+    key: name,
+    sealedValue: "'v1.k.iv.ciphertext'",
+    createdAt: now,
+    updatedAt: now,
+  }
 }
 
 function literal(value: string | number | null): string {

@@ -9,9 +9,21 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        put?: never;
+        /**
+         * Put a pin
+         * @description Pins a resource at the end of your list. What is pinned already stays where it stands.
+         *
+         *     Scope: `pins:write`, with a key that acts as a user.
+         */
+        put: operations["putPin"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete a pin
+         * @description Unpins a resource.
+         *
+         *     Scope: `pins:write`, with a key that acts as a user.
+         */
+        delete: operations["deletePin"];
         options?: never;
         head?: never;
         /**
@@ -30,7 +42,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List project schedules
+         * @description Lists the schedules of the project in order of creation.
+         *
+         *     Scope: `schedules:read`.
+         */
+        get: operations["listProjectSchedules"];
         put?: never;
         /**
          * Create a project schedule
@@ -52,7 +70,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List agent schedules
+         * @description Lists the schedules of the agent in order of creation.
+         *
+         *     Scope: `schedules:read`.
+         */
+        get: operations["listAgentSchedules"];
         put?: never;
         /**
          * Create an agent schedule
@@ -81,7 +105,13 @@ export interface paths {
          *     Scope: `session-files:read`.
          */
         get: operations["listSessionFiles"];
-        put?: never;
+        /**
+         * Put a session file
+         * @description Stores the body as the file at a path. A file that is there already keeps its id and gets the new content.
+         *
+         *     Scope: `session-files:write`.
+         */
+        put: operations["putSessionFile"];
         post?: never;
         delete?: never;
         options?: never;
@@ -105,10 +135,22 @@ export interface paths {
         get: operations["retrieveSkill"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a skill
+         * @description Deletes a skill and all of its files.
+         *
+         *     Scope: `skills:write`.
+         */
+        delete: operations["deleteSkill"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update a skill
+         * @description Changes a skill. Files, if given, replace the whole set; a file that keeps its name keeps its id. What is left out stays as it is.
+         *
+         *     Scope: `skills:write`.
+         */
+        patch: operations["updateSkill"];
         trace?: never;
     };
     "/v1/users/{userId}/profile-picture": {
@@ -118,8 +160,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
+        /**
+         * Retrieve a profile picture
+         * @description Answers with the picture of a user of the organization.
+         *
+         *     Scope: `profile-picture:read`.
+         */
+        get: operations["retrieveProfilePicture"];
+        /**
+         * Put a profile picture
+         * @description Stores the body as the caller's own profile picture, in place of the one before.
+         *
+         *     Scope: `profile-picture:write`, with a key that acts as a user.
+         */
+        put: operations["putProfilePicture"];
         post?: never;
         /**
          * Delete a profile picture
@@ -141,7 +195,13 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        put?: never;
+        /**
+         * Put a project environment variable
+         * @description Stores one variable encrypted, new or in place of its value before.
+         *
+         *     Scope: `environment-variables:write`.
+         */
+        put: operations["putEnvironmentVariable"];
         post?: never;
         /**
          * Delete a project environment variable
@@ -150,6 +210,604 @@ export interface paths {
          *     Scope: `environment-variables:write`.
          */
         delete: operations["deleteEnvironmentVariable"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve who you are
+         * @description Answers with what the key of the request stands for, and what it may do.
+         *
+         *     Scope: none; any live key will do.
+         */
+        get: operations["retrieveMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description Lists the keys of the organization in order of creation; with a key that acts as a user or is limited to projects, those that reach no more. A token is never shown again.
+         *
+         *     Scope: `api-keys:read`.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description Makes a key that can do no more than the one that makes it: no further scope, no further project, no later end, no other user. What is left out of user, projects and end is as with your own key.
+         *
+         *     Scope: `api-keys:write`.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys/{apiKeyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an API key
+         * @description Revokes the key. It is refused from the next request on.
+         *
+         *     Scope: `api-keys:write`.
+         */
+        delete: operations["deleteApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys/{apiKeyId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate an API key
+         * @description Makes a successor that can do the same, with a token of its own. The key lives on for the overlap, so that whoever uses it has time to change. The body may be `{}`.
+         *
+         *     Scope: `api-keys:write`.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a project
+         * @description Answers with one project.
+         *
+         *     Scope: `projects:read`.
+         */
+        get: operations["retrieveProject"];
+        /**
+         * Put a project
+         * @description Makes the project, or renames it. The id of one that was deleted is never used again.
+         *
+         *     Scope: `projects:write`.
+         */
+        put: operations["putProject"];
+        post?: never;
+        /**
+         * Delete a project
+         * @description Deletes the project and all that hangs on it. Its id is never used again.
+         *
+         *     Scope: `projects:write`.
+         */
+        delete: operations["deleteProject"];
+        options?: never;
+        head?: never;
+        /**
+         * Archive or unarchive a project
+         * @description An archived project is frozen: what belongs to it can be read and not changed.
+         *
+         *     Scope: `projects:write`.
+         */
+        patch: operations["updateProject"];
+        trace?: never;
+    };
+    "/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List projects
+         * @description Lists the projects of the organization in order of id.
+         *
+         *     Scope: `projects:read`.
+         */
+        get: operations["listProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a agent
+         * @description Answers with one agent.
+         *
+         *     Scope: `agents:read`.
+         */
+        get: operations["retrieveAgent"];
+        /**
+         * Put a agent
+         * @description Makes the agent, or renames it. The id of one that was deleted is never used again.
+         *
+         *     Scope: `agents:write`.
+         */
+        put: operations["putAgent"];
+        post?: never;
+        /**
+         * Delete a agent
+         * @description Deletes the agent and all that hangs on it. Its id is never used again.
+         *
+         *     Scope: `agents:write`.
+         */
+        delete: operations["deleteAgent"];
+        options?: never;
+        head?: never;
+        /**
+         * Archive or unarchive a agent
+         * @description An archived agent is frozen: what belongs to it can be read and not changed.
+         *
+         *     Scope: `agents:write`.
+         */
+        patch: operations["updateAgent"];
+        trace?: never;
+    };
+    "/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agents
+         * @description Lists the agents of the organization in order of id.
+         *
+         *     Scope: `agents:read`.
+         */
+        get: operations["listAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a session
+         * @description Answers with one session.
+         *
+         *     Scope: `sessions:read`.
+         */
+        get: operations["retrieveSession"];
+        /**
+         * Put a session
+         * @description Makes the session, or renames it. The id of one that was deleted is never used again.
+         *
+         *     Scope: `sessions:write`.
+         */
+        put: operations["putSession"];
+        post?: never;
+        /**
+         * Delete a session
+         * @description Deletes the session and all that hangs on it. Its id is never used again.
+         *
+         *     Scope: `sessions:write`.
+         */
+        delete: operations["deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description Lists the sessions of the organization in order of id. A key that is limited to projects has to name one of them.
+         *
+         *     Scope: `sessions:read`.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pull-requests/{pullRequestId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a pull request
+         * @description Answers with one pull request.
+         *
+         *     Scope: `pull-requests:read`.
+         */
+        get: operations["retrievePullRequest"];
+        /**
+         * Put a pull request
+         * @description Makes the pull request, or renames it. The id of one that was deleted is never used again.
+         *
+         *     Scope: `pull-requests:write`.
+         */
+        put: operations["putPullRequest"];
+        post?: never;
+        /**
+         * Delete a pull request
+         * @description Deletes the pull request and all that hangs on it. Its id is never used again.
+         *
+         *     Scope: `pull-requests:write`.
+         */
+        delete: operations["deletePullRequest"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pull-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List pull requests
+         * @description Lists the pull requests of the organization in order of id. A key that is limited to projects has to name one of them.
+         *
+         *     Scope: `pull-requests:read`.
+         */
+        get: operations["listPullRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a user
+         * @description Answers with one user.
+         *
+         *     Scope: `users:read`.
+         */
+        get: operations["retrieveUser"];
+        /**
+         * Put a user
+         * @description Makes the user, or renames it. The id of one that was deleted is never used again.
+         *
+         *     Scope: `users:write`.
+         */
+        put: operations["putUser"];
+        post?: never;
+        /**
+         * Delete a user
+         * @description Deletes the user and all that hangs on it. Its id is never used again.
+         *
+         *     Scope: `users:write`.
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description Lists the users of the organization in order of id.
+         *
+         *     Scope: `users:read`.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List pins
+         * @description Lists all of your pins, in your order.
+         *
+         *     Scope: `pins:read`, with a key that acts as a user.
+         */
+        get: operations["listPins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectId}/schedules/{scheduleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a project schedule
+         * @description Answers with one schedule.
+         *
+         *     Scope: `schedules:read`.
+         */
+        get: operations["retrieveProjectSchedule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a project schedule
+         * @description Deletes the schedule. It fires no more.
+         *
+         *     Scope: `schedules:write`.
+         */
+        delete: operations["deleteProjectSchedule"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a project schedule
+         * @description Changes when the schedule fires, pauses it or resumes it. What is left out stays as it is.
+         *
+         *     Scope: `schedules:write`.
+         */
+        patch: operations["updateProjectSchedule"];
+        trace?: never;
+    };
+    "/v1/agents/{agentId}/schedules/{scheduleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a agent schedule
+         * @description Answers with one schedule.
+         *
+         *     Scope: `schedules:read`.
+         */
+        get: operations["retrieveAgentSchedule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a agent schedule
+         * @description Deletes the schedule. It fires no more.
+         *
+         *     Scope: `schedules:write`.
+         */
+        delete: operations["deleteAgentSchedule"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a agent schedule
+         * @description Changes when the schedule fires, pauses it or resumes it. What is left out stays as it is.
+         *
+         *     Scope: `schedules:write`.
+         */
+        patch: operations["updateAgentSchedule"];
+        trace?: never;
+    };
+    "/v1/schedule-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview a schedule
+         * @description Answers with the next instants at which a cron expression fires, and the wall clock there.
+         *
+         *     Scope: none; any live key will do.
+         */
+        get: operations["previewSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{sessionId}/files/{fileId}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the content of a session file
+         * @description Answers with the bytes of a file as they were stored, or with a part of them.
+         *
+         *     Scope: `session-files:read`.
+         */
+        get: operations["retrieveSessionFileContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{sessionId}/files/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a session file
+         * @description Deletes a file and its content.
+         *
+         *     Scope: `session-files:write`.
+         */
+        delete: operations["deleteSessionFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List skills
+         * @description Lists the skills of the organization in order of creation, without their files.
+         *
+         *     Scope: `skills:read`.
+         */
+        get: operations["listSkills"];
+        put?: never;
+        /**
+         * Create a skill
+         * @description Creates a skill with its files.
+         *
+         *     Scope: `skills:write`.
+         */
+        post: operations["createSkill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectId}/environment-variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List project environment variables
+         * @description Lists the names of the variables in order, and when they changed; never a value.
+         *
+         *     Scope: `environment-variables:read`.
+         */
+        get: operations["listEnvironmentVariables"];
+        put?: never;
+        /**
+         * Set project environment variables
+         * @description Stores many variables encrypted, new or in place of their values before: all of them or none. Other variables stay as they are.
+         *
+         *     Scope: `environment-variables:write`.
+         */
+        post: operations["setEnvironmentVariables"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -222,6 +880,233 @@ export interface components {
              */
             cron: string;
         };
+        /**
+         * @example {
+         *       "files": [
+         *         {
+         *           "filename": "SKILL.md",
+         *           "content": "---\nname: release-notes\n---\n"
+         *         }
+         *       ]
+         *     }
+         */
+        SkillUpdate: {
+            /**
+             * @description Unique in the organization.
+             * @example release-notes
+             */
+            name?: string;
+            /** @description What the skill does, and when to use it. */
+            description?: string;
+            files?: components["schemas"]["NewSkillFile"][];
+        };
+        NewSkillFile: {
+            /**
+             * @description Relative to the folder of the skill.
+             * @example SKILL.md
+             */
+            filename: string;
+            /** @description Text of up to 1 MiB in UTF-8. */
+            content: string;
+        };
+        /**
+         * @example {
+         *       "value": "postgres://app@db.internal/shop"
+         *     }
+         */
+        EnvironmentVariableValue: {
+            /**
+             * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.
+             * @example postgres://app@db.internal/shop
+             */
+            value: string;
+        };
+        /**
+         * @example {
+         *       "name": "laptop",
+         *       "scopes": [
+         *         "pins:read",
+         *         "pins:write"
+         *       ],
+         *       "expiresAt": "2027-03-29T01:00:00.000Z"
+         *     }
+         */
+        NewApiKey: {
+            /** @description What people call it. */
+            name: string;
+            /** @description What it may do. */
+            scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write")[];
+            /** @description The user that it acts as; null: none. */
+            userId?: string | null;
+            /** @description The projects that it is limited to; null: all. */
+            projectIds?: string[] | null;
+            /** @description Null: never. */
+            expiresAt?: string | null;
+        };
+        /**
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
+        ApiKeyRotation: {
+            /**
+             * @description How long the key lives on. 0 ends it at once: if the answer is lost then, so is the way in of a key that rotates itself.
+             * @default 86400
+             */
+            overlapSeconds: number;
+        };
+        /**
+         * @example {
+         *       "name": "Website"
+         *     }
+         */
+        NewProject: {
+            /** @description What people call it. */
+            name: string;
+        };
+        /**
+         * @example {
+         *       "archived": true
+         *     }
+         */
+        ProjectUpdate: {
+            archived: boolean;
+        };
+        /**
+         * @example {
+         *       "name": "Reviewer"
+         *     }
+         */
+        NewAgent: {
+            /** @description What people call it. */
+            name: string;
+        };
+        /**
+         * @example {
+         *       "archived": true
+         *     }
+         */
+        AgentUpdate: {
+            archived: boolean;
+        };
+        /**
+         * @example {
+         *       "projectId": "website",
+         *       "name": "Rebuild the checkout"
+         *     }
+         */
+        NewSession: {
+            /**
+             * @description The project that it belongs to.
+             * @example website
+             */
+            projectId: string;
+            /** @description What people call it. */
+            name: string;
+        };
+        /**
+         * @example {
+         *       "projectId": "website",
+         *       "name": "Accept Apple Pay"
+         *     }
+         */
+        NewPullRequest: {
+            /**
+             * @description The project that it belongs to.
+             * @example website
+             */
+            projectId: string;
+            /** @description What people call it. */
+            name: string;
+        };
+        /**
+         * @example {
+         *       "name": "Ada Lovelace"
+         *     }
+         */
+        NewUser: {
+            /** @description What people call it. */
+            name: string;
+        };
+        /**
+         * @example {
+         *       "enabled": false
+         *     }
+         */
+        ProjectScheduleUpdate: {
+            /**
+             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @example 30 9 * * mon-fri
+             */
+            cron?: string;
+            /**
+             * @description An IANA time zone name.
+             * @example Europe/Paris
+             */
+            timezone?: string;
+            /** @description False pauses it; true resumes it, from now on. */
+            enabled?: boolean;
+        };
+        /**
+         * @example {
+         *       "enabled": false
+         *     }
+         */
+        AgentScheduleUpdate: {
+            /**
+             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @example 30 9 * * mon-fri
+             */
+            cron?: string;
+            /** @description False pauses it; true resumes it, from now on. */
+            enabled?: boolean;
+        };
+        /**
+         * @example {
+         *       "name": "release-notes",
+         *       "description": "Writes release notes from merged pull requests.",
+         *       "files": [
+         *         {
+         *           "filename": "SKILL.md",
+         *           "content": "---\nname: release-notes\n---\n"
+         *         }
+         *       ]
+         *     }
+         */
+        NewSkill: {
+            /**
+             * @description Unique in the organization.
+             * @example release-notes
+             */
+            name: string;
+            /** @description What the skill does, and when to use it. */
+            description: string;
+            files: components["schemas"]["NewSkillFile"][];
+        };
+        /**
+         * @example {
+         *       "variables": [
+         *         {
+         *           "key": "DATABASE_URL",
+         *           "value": "postgres://app@db.internal/shop"
+         *         }
+         *       ]
+         *     }
+         */
+        EnvironmentVariableValues: {
+            variables: {
+                /**
+                 * @description The name of the variable.
+                 * @example DATABASE_URL
+                 */
+                key: string;
+                /**
+                 * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.
+                 * @example postgres://app@db.internal/shop
+                 */
+                value: string;
+            }[];
+        };
         PinUpdate: {
             /** @description False if the pin already stood there. */
             updated: boolean;
@@ -234,6 +1119,37 @@ export interface components {
         Error: {
             /** @description What to change. */
             error: string;
+        };
+        Pin: {
+            /**
+             * @description What kind of resource is pinned.
+             * @enum {string}
+             */
+            resourceType: "session" | "pull_request" | "project";
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            resourceId: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+        };
+        PinDeletion: {
+            /** @constant */
+            deleted: true;
+            /**
+             * @description What kind of resource it is.
+             * @enum {string}
+             */
+            resourceType: "session" | "pull_request" | "project";
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            resourceId: string;
         };
         ProjectSchedule: {
             /**
@@ -260,6 +1176,11 @@ export interface components {
              * @example 2026-03-29T01:00:00.000Z
              */
             updatedAt: string;
+        };
+        ProjectSchedulePage: {
+            items: components["schemas"]["ProjectSchedule"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
         };
         AgentSchedule: {
             /**
@@ -289,6 +1210,11 @@ export interface components {
              * @example 2026-03-29T01:00:00.000Z
              */
             updatedAt: string;
+        };
+        AgentSchedulePage: {
+            items: components["schemas"]["AgentSchedule"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
         };
         SessionFilePage: {
             items: components["schemas"]["SessionFile"][];
@@ -349,15 +1275,362 @@ export interface components {
             /** @description Exactly as it was stored. */
             content: string;
         };
+        SkillDeletion: {
+            /** @constant */
+            deleted: true;
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+        };
         ProfilePictureDeletion: {
             userId: string;
             /** @constant */
             deleted: true;
         };
+        ProfilePicture: {
+            userId: string;
+            /** @enum {string} */
+            contentType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
         EnvironmentVariableDeletion: {
             /** @constant */
             deleted: true;
             key: string;
+        };
+        EnvironmentVariable: {
+            key: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        Me: {
+            organization: {
+                /**
+                 * Format: uuid
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+                 */
+                id: string;
+                name: string;
+            };
+            /** @description The user that the key acts as; null if it acts as none. */
+            user: {
+                id: string;
+                name: string;
+            } | null;
+            apiKey: {
+                /**
+                 * Format: uuid
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+                 */
+                id: string;
+                name: string;
+                scopes: string[];
+                /** @description The projects that it is limited to; null: all. */
+                projectIds: string[] | null;
+                /** @description Null: never. */
+                expiresAt: string | null;
+            };
+        };
+        ApiKeyWithToken: {
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            name: string;
+            scopes: string[];
+            /** @description The user that it acts as; null: none. */
+            userId: string | null;
+            /** @description The projects that it is limited to; null: all. */
+            projectIds: string[] | null;
+            /** @description Null: never. */
+            expiresAt: string | null;
+            /** @description Since when it has a successor, and an end; null: it has none. */
+            rotatedAt: string | null;
+            /** @description Its latest use, to the hour; null before the first. */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /** @description What to send as `Authorization: Bearer`. It is shown here only. */
+            token: string;
+        };
+        ApiKeyPage: {
+            items: components["schemas"]["ApiKey"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        ApiKey: {
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            name: string;
+            scopes: string[];
+            /** @description The user that it acts as; null: none. */
+            userId: string | null;
+            /** @description The projects that it is limited to; null: all. */
+            projectIds: string[] | null;
+            /** @description Null: never. */
+            expiresAt: string | null;
+            /** @description Since when it has a successor, and an end; null: it has none. */
+            rotatedAt: string | null;
+            /** @description Its latest use, to the hour; null before the first. */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+        };
+        ApiKeyDeletion: {
+            /** @constant */
+            deleted: true;
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+        };
+        Project: {
+            /**
+             * @description The project.
+             * @example website
+             */
+            id: string;
+            name: string;
+            /** @description Since when the project is archived, and frozen; null if it is not. */
+            archivedAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        ProjectDeletion: {
+            /** @constant */
+            deleted: true;
+            id: string;
+        };
+        ProjectPage: {
+            items: components["schemas"]["Project"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        Agent: {
+            /**
+             * Format: uuid
+             * @description The agent.
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            name: string;
+            /** @description Since when the agent is archived, and frozen; null if it is not. */
+            archivedAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        AgentDeletion: {
+            /** @constant */
+            deleted: true;
+            id: string;
+        };
+        AgentPage: {
+            items: components["schemas"]["Agent"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        Session: {
+            /**
+             * Format: uuid
+             * @description The session.
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            projectId: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        SessionDeletion: {
+            /** @constant */
+            deleted: true;
+            id: string;
+        };
+        SessionPage: {
+            items: components["schemas"]["Session"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        PullRequest: {
+            /**
+             * Format: uuid
+             * @description The pull request.
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            projectId: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        PullRequestDeletion: {
+            /** @constant */
+            deleted: true;
+            id: string;
+        };
+        PullRequestPage: {
+            items: components["schemas"]["PullRequest"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        User: {
+            /**
+             * @description The user.
+             * @example ada
+             */
+            id: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        UserDeletion: {
+            /** @constant */
+            deleted: true;
+            id: string;
+        };
+        UserPage: {
+            items: components["schemas"]["User"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        PinPage: {
+            items: components["schemas"]["Pin"][];
+            nextCursor: null;
+        };
+        ProjectScheduleDeletion: {
+            /** @constant */
+            deleted: true;
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+        };
+        AgentScheduleDeletion: {
+            /** @constant */
+            deleted: true;
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+        };
+        SchedulePreview: {
+            items: {
+                /**
+                 * Format: date-time
+                 * @example 2026-03-29T01:00:00.000Z
+                 */
+                at: string;
+                /** @description The wall clock of the time zone, with its offset. */
+                localTime: string;
+            }[];
+        };
+        SessionFileDeletion: {
+            /** @constant */
+            deleted: true;
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+        };
+        SkillPage: {
+            items: components["schemas"]["SkillSummary"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        SkillSummary: {
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            name: string;
+            description: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        EnvironmentVariablePage: {
+            items: components["schemas"]["EnvironmentVariable"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        EnvironmentVariables: {
+            items: components["schemas"]["EnvironmentVariable"][];
         };
     };
     responses: never;
@@ -368,6 +1641,237 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    putPin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description What kind of resource is pinned. */
+                resourceType: "session" | "pull_request" | "project";
+                /** @description The pinned resource. */
+                resourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The resource is pinned. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resourceType": "session",
+                     *       "resourceId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pin"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource does not exist for this caller. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The user already has the most pins allowed. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deletePin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description What kind of resource is pinned. */
+                resourceType: "session" | "pull_request" | "project";
+                /** @description The pinned resource. */
+                resourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The resource is not pinned any more. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "resourceType": "session",
+                     *       "resourceId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PinDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource does not exist for this caller, or is not pinned. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     updatePin: {
         parameters: {
             query?: never;
@@ -450,6 +1954,142 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listProjectSchedules: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of schedules. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "projectId": "website",
+                     *           "cron": "30 9 * * mon-fri",
+                     *           "timezone": "Europe/Paris",
+                     *           "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *           "lastRunAt": null,
+                     *           "nextRunAt": "2026-03-30T07:30:00.000Z",
+                     *           "createdAt": "2026-03-27T14:05:09.120Z",
+                     *           "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectSchedulePage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -609,6 +2249,128 @@ export interface operations {
             };
         };
     };
+    listAgentSchedules: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of schedules. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *           "cron": "0 6 * * *",
+                     *           "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *           "lastRunAt": null,
+                     *           "nextRunAt": "2026-03-28T06:00:00.000Z",
+                     *           "createdAt": "2026-03-27T14:05:09.120Z",
+                     *           "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentSchedulePage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such agent. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     createAgentSchedule: {
         parameters: {
             query?: never;
@@ -730,8 +2492,9 @@ export interface operations {
     listSessionFiles: {
         parameters: {
             query?: {
-                /** @description The most files of a page, from 1; above 1000 it means 1000. */
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
                 limit?: string;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -884,6 +2647,175 @@ export interface operations {
             };
         };
     };
+    putSessionFile: {
+        parameters: {
+            query: {
+                /** @description Where the file stands, relative to the folder that the session worked in. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                /** @description The session. */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        /** @description The content, up to 95 MB, with `Content-Length`. */
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The file is stored. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "path": "src/app.ts",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionFile"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no session with this id, or the session has no such file. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The session's project is archived, or the upload took over an hour. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The session was deleted, and its files with it. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The length of the body is not declared. */
+            411: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     retrieveSkill: {
         parameters: {
             query?: never;
@@ -976,6 +2908,511 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSkill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The skill. */
+                skillId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The skill is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SkillDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no skill with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateSkill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The skill. */
+                skillId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillUpdate"];
+            };
+        };
+        responses: {
+            /** @description The skill and all of its files. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "name": "release-notes",
+                     *       "description": "Writes release notes from merged pull requests.",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "files": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
+                     *           "filename": "SKILL.md",
+                     *           "content": "---\nname: release-notes\n---\n"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Skill"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no skill with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has another skill with this name. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveProfilePicture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that you already have; if one is current, the answer is 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The user. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The entity tag of the picture. */
+                    ETag?: string;
+                    /** @description `nosniff` */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                    "image/jpeg": string;
+                    "image/gif": string;
+                    "image/webp": string;
+                };
+            };
+            /** @description What you have is current. */
+            304: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The entity tag of the picture. */
+                    ETag?: string;
+                    /** @description `nosniff` */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no user with this id. Or the user has no picture. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putProfilePicture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user: the one that the key acts as. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        /** @description A PNG, JPEG, GIF or WebP of up to 5 MiB. Its bytes tell which, whatever `Content-Type` says. */
+        requestBody: {
+            content: {
+                "image/png": string;
+                "image/jpeg": string;
+                "image/gif": string;
+                "image/webp": string;
+            };
+        };
+        responses: {
+            /** @description The picture is stored. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "userId": "ada",
+                     *       "contentType": "image/png",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProfilePicture"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. Or the body is none of these pictures. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The picture is not the caller's own. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no user with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The upload took too long, or a newer one took its place. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1135,6 +3572,145 @@ export interface operations {
             };
         };
     };
+    putEnvironmentVariable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+                /** @description The name of the variable. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnvironmentVariableValue"];
+            };
+        };
+        responses: {
+            /** @description The variable is stored. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": "DATABASE_URL",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvironmentVariable"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no project with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived, or would have more variables than allowed, or over 12 MiB of values. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     deleteEnvironmentVariable: {
         parameters: {
             query?: never;
@@ -1227,6 +3803,5238 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who you are. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "organization": {
+                     *         "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *         "name": "Acme"
+                     *       },
+                     *       "user": {
+                     *         "id": "ada",
+                     *         "name": "Ada Lovelace"
+                     *       },
+                     *       "apiKey": {
+                     *         "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *         "name": "laptop",
+                     *         "scopes": [
+                     *           "pins:read",
+                     *           "pins:write"
+                     *         ],
+                     *         "projectIds": null,
+                     *         "expiresAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "name": "laptop",
+                     *           "scopes": [
+                     *             "pins:read",
+                     *             "pins:write"
+                     *           ],
+                     *           "userId": "ada",
+                     *           "projectIds": null,
+                     *           "expiresAt": "2027-03-29T01:00:00.000Z",
+                     *           "rotatedAt": null,
+                     *           "lastUsedAt": null,
+                     *           "createdAt": "2026-03-29T01:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewApiKey"];
+            };
+        };
+        responses: {
+            /** @description The key is made. Its token is shown here only. */
+            201: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The path of the key. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "name": "laptop",
+                     *       "scopes": [
+                     *         "pins:read",
+                     *         "pins:write"
+                     *       ],
+                     *       "userId": "ada",
+                     *       "projectIds": null,
+                     *       "expiresAt": "2027-03-29T01:00:00.000Z",
+                     *       "rotatedAt": null,
+                     *       "lastUsedAt": null,
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "token": "wsk_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyWithToken"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Your key lacks what the new one would have. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such user or project. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The `Idempotency-Key` made a key before. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key. */
+                apiKeyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key acts for another user than yours, or reaches projects that yours does not. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no key with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The key. */
+                apiKeyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyRotation"];
+            };
+        };
+        responses: {
+            /** @description The successor. Its token is shown here only. */
+            201: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The path of the successor. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "name": "laptop",
+                     *       "scopes": [
+                     *         "pins:read",
+                     *         "pins:write"
+                     *       ],
+                     *       "userId": "ada",
+                     *       "projectIds": null,
+                     *       "expiresAt": "2027-03-29T01:00:00.000Z",
+                     *       "rotatedAt": null,
+                     *       "lastUsedAt": null,
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "token": "wsk_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyWithToken"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key acts for another user than yours, or reaches projects that yours does not. Or it has a scope or a lifetime that yours lacks. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no key with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key has expired or has a successor, or the `Idempotency-Key` made a key before. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The project. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "website",
+                     *       "name": "Website",
+                     *       "archivedAt": null,
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no project with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewProject"];
+            };
+        };
+        responses: {
+            /** @description The project. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "website",
+                     *       "name": "Website",
+                     *       "archivedAt": null,
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The project is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "website"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no project with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectUpdate"];
+            };
+        };
+        responses: {
+            /** @description The project. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "website",
+                     *       "name": "Website",
+                     *       "archivedAt": null,
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no project with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listProjects: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of projects. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "website",
+                     *           "name": "Website",
+                     *           "archivedAt": null,
+                     *           "createdAt": "2026-03-02T09:15:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent. */
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "name": "Reviewer",
+                     *       "archivedAt": null,
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no agent with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The agent was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent. */
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAgent"];
+            };
+        };
+        responses: {
+            /** @description The agent. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "name": "Reviewer",
+                     *       "archivedAt": null,
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The agent was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent. */
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no agent with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The agent was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent. */
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentUpdate"];
+            };
+        };
+        responses: {
+            /** @description The agent. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "name": "Reviewer",
+                     *       "archivedAt": null,
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no agent with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The agent was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAgents: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of agents. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *           "name": "Reviewer",
+                     *           "archivedAt": null,
+                     *           "createdAt": "2026-03-02T09:15:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "projectId": "website",
+                     *       "name": "Rebuild the checkout",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no session with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The session was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSession"];
+            };
+        };
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "projectId": "website",
+                     *       "name": "Rebuild the checkout",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived, or the session belongs to another project. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The session was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no session with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived: unarchive it first. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The session was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                projectId?: string;
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *           "projectId": "website",
+                     *           "name": "Rebuild the checkout",
+                     *           "createdAt": "2026-03-02T09:15:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrievePullRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pull request. */
+                pullRequestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pull request. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "projectId": "website",
+                     *       "name": "Accept Apple Pay",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PullRequest"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no pull request with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The pull request was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putPullRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pull request. */
+                pullRequestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPullRequest"];
+            };
+        };
+        responses: {
+            /** @description The pull request. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "projectId": "website",
+                     *       "name": "Accept Apple Pay",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PullRequest"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived, or the pull request belongs to another project. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The pull request was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deletePullRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pull request. */
+                pullRequestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pull request is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PullRequestDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no pull request with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived: unarchive it first. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The pull request was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPullRequests: {
+        parameters: {
+            query?: {
+                projectId?: string;
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of pull requests. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *           "projectId": "website",
+                     *           "name": "Accept Apple Pay",
+                     *           "createdAt": "2026-03-02T09:15:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PullRequestPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ada",
+                     *       "name": "Ada Lovelace",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no user with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The user was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUser"];
+            };
+        };
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ada",
+                     *       "name": "Ada Lovelace",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The user was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user. */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "ada"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no user with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The user was deleted. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of users. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "ada",
+                     *           "name": "Ada Lovelace",
+                     *           "createdAt": "2026-03-02T09:15:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pins, all on one page. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "resourceType": "session",
+                     *           "resourceId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "createdAt": "2026-03-29T01:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PinPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveProjectSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "projectId": "website",
+                     *       "cron": "30 9 * * mon-fri",
+                     *       "timezone": "Europe/Paris",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-30T07:30:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectSchedule"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteProjectSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectScheduleDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived: unarchive it first. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateProjectSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectScheduleUpdate"];
+            };
+        };
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "projectId": "website",
+                     *       "cron": "30 9 * * mon-fri",
+                     *       "timezone": "Europe/Paris",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-30T07:30:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectSchedule"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived, or the schedule was changed by another request meanwhile. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveAgentSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent. */
+                agentId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "cron": "0 6 * * *",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-28T06:00:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentSchedule"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such agent, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteAgentSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent. */
+                agentId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentScheduleDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such agent, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The agent is archived: unarchive it first. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateAgentSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent. */
+                agentId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentScheduleUpdate"];
+            };
+        };
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "cron": "0 6 * * *",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-28T06:00:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentSchedule"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such agent, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The agent is archived, or the schedule was changed by another request meanwhile. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query: {
+                /** @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually. */
+                cron: string;
+                timezone?: string;
+                /** @description The instants come after this one; now, if it is left out. */
+                from?: string;
+                /** @description How many, up to 100. */
+                count?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next instants. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "at": "2026-03-30T07:30:00.000Z",
+                     *           "localTime": "2026-03-30T09:30:00+02:00"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SchedulePreview"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveSessionFileContent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that you already have; if one is current, the answer is 304. */
+                "If-None-Match"?: string;
+                /** @description One range of bytes; others are ignored. */
+                Range?: string;
+                /** @description The entity tag of what you have a part of; if it is another now, the whole is sent. */
+                "If-Range"?: string;
+            };
+            path: {
+                /** @description The session. */
+                sessionId: string;
+                /** @description The file. */
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The entity tag of the content. */
+                    ETag?: string;
+                    /** @description `bytes` */
+                    "Accept-Ranges"?: string;
+                    /** @description `attachment`: browsers keep it and do not show it. */
+                    "Content-Disposition"?: string;
+                    /** @description `nosniff` */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The part that `Range` asks for. */
+            206: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The entity tag of the content. */
+                    ETag?: string;
+                    /** @description `bytes` */
+                    "Accept-Ranges"?: string;
+                    /** @description `attachment`: browsers keep it and do not show it. */
+                    "Content-Disposition"?: string;
+                    /** @description `nosniff` */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Which bytes of how many these are. */
+                    "Content-Range"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description What you have is current. */
+            304: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The entity tag of the content. */
+                    ETag?: string;
+                    /** @description `bytes` */
+                    "Accept-Ranges"?: string;
+                    /** @description `attachment`: browsers keep it and do not show it. */
+                    "Content-Disposition"?: string;
+                    /** @description `nosniff` */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no session with this id, or the session has no such file. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The session was deleted, and its files with it. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content has none of these bytes. */
+            416: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSessionFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                sessionId: string;
+                /** @description The file. */
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionFileDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no session with this id, or the session has no such file. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The session's project is archived: unarchive it first. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The session was deleted, and its files with it. */
+            410: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSkills: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of skills. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "name": "release-notes",
+                     *           "description": "Writes release notes from merged pull requests.",
+                     *           "createdAt": "2026-03-02T09:15:00.000Z",
+                     *           "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SkillPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createSkill: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSkill"];
+            };
+        };
+        responses: {
+            /** @description The skill is created, or was by an earlier request with this `Idempotency-Key`. */
+            201: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The path of the skill. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "name": "release-notes",
+                     *       "description": "Writes release notes from merged pull requests.",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "files": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
+                     *           "filename": "SKILL.md",
+                     *           "content": "---\nname: release-notes\n---\n"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Skill"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has a skill with this name, or the `Idempotency-Key` was used with another body. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listEnvironmentVariables: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of variables. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "key": "DATABASE_URL",
+                     *           "createdAt": "2026-03-02T09:15:00.000Z",
+                     *           "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvironmentVariablePage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no project with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    setEnvironmentVariables: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The project. */
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnvironmentVariableValues"];
+            };
+        };
+        responses: {
+            /** @description The variables are stored, or were by an earlier request with this `Idempotency-Key`. */
+            201: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The path of the list of variables. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "key": "DATABASE_URL",
+                     *           "createdAt": "2026-03-02T09:15:00.000Z",
+                     *           "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvironmentVariables"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no project with this id. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived or would have more variables than allowed, or over 12 MiB of values, or the `Idempotency-Key` was used with another body. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -3,6 +3,7 @@
  *
  *     npm run bootstrap -- --organization Acme --user ada [--scopes "pins:write skills:read"] [--remote] [--persist-to dir]
  *     npm run bootstrap -- --organization-id <id> --user ada     a further key, if the last one was lost
+ *     npm run bootstrap -- --organization Acme --service         a key that acts for no user: it makes keys for anyone
  *
  * Prints `{ organizationId, userId, apiKey }`. The token exists only there: the database gets its SHA-256.
  */
@@ -15,18 +16,20 @@ import {
   insertOrganization,
   insertUserIfMissing,
   mintApiKey,
+  selectDeletedUser,
   selectOrganization,
 } from '../src/provisioning.ts'
 import { applyMigrations, execute, type Target } from './wrangler.ts'
 
 const USAGE =
-  'Usage: npm run bootstrap -- (--organization <name> | --organization-id <id>) --user <id> [--scopes <scopes>] [--remote] [--persist-to <dir>]'
+  'Usage: npm run bootstrap -- (--organization <name> | --organization-id <id>) (--user <id> | --service) [--scopes <scopes>] [--remote] [--persist-to <dir>]'
 
 const { values: options } = parseArgs({
   options: {
     organization: { type: 'string' },
     'organization-id': { type: 'string' },
     user: { type: 'string' },
+    service: { type: 'boolean', default: false },
     scopes: { type: 'string' },
     remote: { type: 'boolean', default: false },
     'persist-to': { type: 'string' },
@@ -42,7 +45,8 @@ try {
 
 function bootstrap() {
   const target: Target = { remote: options.remote, persistTo: options['persist-to'] }
-  const userId = parseUser(options.user)
+  if (options.service && options.user !== undefined) throw new Error(USAGE)
+  const userId = options.service ? undefined : parseUser(options.user)
   const scopes = parseScopes(options.scopes)
   const name = options.organization
   const givenId = options['organization-id']?.toLowerCase()
@@ -50,24 +54,42 @@ function bootstrap() {
   if (givenId !== undefined && !isUuid(givenId)) throw new Error('--organization-id: expected a UUID')
 
   if (!target.remote) applyMigrations(target)
-  if (givenId !== undefined) requireOrganization(target, givenId)
+  if (givenId !== undefined) requireOrganization(target, givenId, userId)
 
   const now = new Date().toISOString()
   const organizationId = givenId ?? newUuid()
-  const key = mintApiKey({ organizationId, name: 'bootstrap', scopes, userId, createdAt: now })
+  const key = mintApiKey({
+    organizationId,
+    name: 'bootstrap',
+    scopes,
+    createdAt: now,
+    ...(userId !== undefined && { userId }),
+  })
   execute(target, [
     ...(name === undefined
       ? []
       : [{ statement: insertOrganization, values: { id: organizationId, name, createdAt: now } }]),
-    { statement: insertUserIfMissing, values: { organizationId, id: userId, name: userId, createdAt: now } },
+    ...(userId === undefined
+      ? []
+      : [
+          {
+            statement: insertUserIfMissing,
+            values: { organizationId, id: userId, name: userId, createdAt: now, updatedAt: now },
+          },
+        ]),
     { statement: insertApiKey, values: key.row },
   ])
-  return { organizationId, userId, apiKey: key.token }
+  return { organizationId, userId: userId ?? null, apiKey: key.token }
 }
 
-function requireOrganization(target: Target, id: string): void {
-  const [found] = execute(target, [{ statement: selectOrganization, values: { id } }])
-  if (!found || found.length === 0) throw new Error(`--organization-id: there is no organization ${id}`)
+/** @throws if there is no such organization, or the user was deleted: its id is never used again. */
+function requireOrganization(target: Target, organizationId: string, userId: string | undefined): void {
+  const [found, deleted] = execute(target, [
+    { statement: selectOrganization, values: { id: organizationId } },
+    { statement: selectDeletedUser, values: { organizationId, id: userId ?? null } },
+  ])
+  if (!found?.length) throw new Error(`--organization-id: there is no organization ${organizationId}`)
+  if (deleted?.length) throw new Error('--user: this user was deleted, and its id is never used again')
 }
 
 function parseUser(text: string | undefined): string {

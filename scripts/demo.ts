@@ -1,15 +1,17 @@
-/** The demo workspace: what a team's workspace looks like, to try the operations on. */
+/** The demo workspace: what a team's workspace looks like, made through HTTP, to try the operations on. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
-import { getPlatformProxy } from 'wrangler'
 import { SCOPES } from '../src/access/scopes.ts'
-import { parseKeyRing } from '../src/crypto/key-ring.ts'
-import { seal } from '../src/crypto/sealed-value.ts'
-import { bind, runBatch, type Statement, type Values } from '../src/db/statement.ts'
-import type { Environment } from '../src/environment.ts'
-import * as provisioning from '../src/provisioning.ts'
-import { ROOT } from './wrangler.ts'
+import {
+  insertApiKey,
+  insertOrganization,
+  insertUserIfMissing,
+  mintApiKey,
+  selectAnyOrganization,
+} from '../src/provisioning.ts'
+import { Service } from './service.ts'
+import { execute, stateFolder, type Target } from './wrangler.ts'
 
 export interface Demo {
   readonly baseUrl: string
@@ -39,28 +41,6 @@ export interface Demo {
   }
 }
 
-/**
- * Fills an empty local database and remembers the demo in `demo.json` of the state folder.
- * @returns the demo, or undefined if the database has data but no demo.
- */
-export async function openDemo(folder: string, baseUrl: string): Promise<Demo | undefined> {
-  const file = join(folder, 'demo.json')
-  const proxy = await getPlatformProxy<Environment & Record<string, unknown>>({
-    configPath: join(ROOT, 'wrangler.toml'),
-    persist: { path: join(folder, 'v3') },
-  })
-  try {
-    const [[first]] = await runBatch(proxy.env.DB, [provisioning.selectAnyOrganization], {})
-    if (first && !existsSync(file)) return undefined
-    const demo = first ? JSON.parse(readFileSync(file, 'utf8')) : await fill(proxy.env)
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(file, `${JSON.stringify({ ...demo, baseUrl }, null, 2)}\n`, { mode: 0o600 })
-    return { ...demo, baseUrl }
-  } finally {
-    await proxy.dispose()
-  }
-}
-
 /** One ready-to-paste line for each of the seven operations. */
 export function curlLines(demo: Demo): string[] {
   const [first] = demo.pins
@@ -85,32 +65,98 @@ export function curlLines(demo: Demo): string[] {
   ]
 }
 
-type Write = { statement: Statement; values: Values }
+/** The first keys of the demo's organizations; nothing else is in them yet. */
+export interface Beginning {
+  readonly organizationId: string
+  readonly apiKey: string
+  readonly serviceKey: string
+  readonly otherApiKey: string
+}
 
-async function fill(environment: Environment): Promise<Omit<Demo, 'baseUrl'>> {
-  const acme = new Organization('Acme', 'ada', 'Ada Lovelace')
-  const website = acme.add(provisioning.insertProject, { id: newUuid(), name: 'Website', archivedAt: null })
-  const mobile = acme.add(provisioning.insertProject, {
-    id: 'mobile-app',
-    name: 'Mobile app',
-    archivedAt: null,
-  })
-  const reviewer = acme.add(provisioning.insertAgent, { id: newUuid(), name: 'Reviewer', archivedAt: null })
-  acme.add(provisioning.insertAgent, { id: newUuid(), name: 'Release manager', archivedAt: null })
-  const checkout = acme.addSession(website, 'Rebuild the checkout')
-  const flakyTest = acme.addSession(website, 'Find the flaky test')
-  const applePay = acme.addPullRequest(website, 'Accept Apple Pay')
-  const retries = acme.addPullRequest(website, 'Retry failed webhooks')
-  acme.addSession(mobile, 'Update the icons')
-  for (const path of FILE_PATHS) {
-    acme.add(provisioning.insertSessionFile, {
-      sessionId: checkout,
-      id: newUuid(),
-      path,
-      updatedAt: acme.now,
-    })
+/** Makes the demo's organizations in an empty database. @returns undefined if it has any already. */
+export function beginDemo(target: Target): Beginning | undefined {
+  const [found] = execute(target, [{ statement: selectAnyOrganization, values: {} }])
+  if (found && found.length > 0) return undefined
+  const acme = organization('Acme', 'ada', 'Ada Lovelace')
+  const globex = organization('Globex', 'grace', 'Grace Hopper')
+  const keyOf = (organizationId: string, name: string, userId?: string) =>
+    mintApiKey({ organizationId, name, scopes: SCOPES, createdAt: now(), ...(userId && { userId }) })
+  const apiKey = keyOf(acme.id, 'demo', 'ada')
+  const serviceKey = keyOf(acme.id, 'demo service')
+  const otherApiKey = keyOf(globex.id, 'demo', 'grace')
+  const keys = [apiKey, serviceKey, otherApiKey]
+  execute(target, [
+    ...acme.writes,
+    ...globex.writes,
+    ...keys.map(({ row }) => ({ statement: insertApiKey, values: row })),
+  ])
+  return {
+    organizationId: acme.id,
+    apiKey: apiKey.token,
+    serviceKey: serviceKey.token,
+    otherApiKey: otherApiKey.token,
   }
-  const skill = acme.addSkill('release-notes', 'Writes release notes from merged pull requests.', SKILL_FILES)
+}
+
+function organization(name: string, userId: string, userName: string) {
+  const id = newUuid()
+  const times = { createdAt: now(), updatedAt: now() }
+  const writes = [
+    { statement: insertOrganization, values: { id, name, ...times } },
+    { statement: insertUserIfMissing, values: { organizationId: id, id: userId, name: userName, ...times } },
+  ]
+  return { id, writes }
+}
+
+function now(): string {
+  return new Date().toISOString()
+}
+
+/** Remembers the demo, or its new address, in `demo.json` of the state folder. */
+export function saveDemo(target: Target, demo: Demo): void {
+  mkdirSync(stateFolder(target), { recursive: true })
+  writeFileSync(demoFile(target), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+}
+
+/** The demo that the state folder has, if any. */
+export function loadDemo(target: Target): Demo | undefined {
+  return existsSync(demoFile(target)) ? JSON.parse(readFileSync(demoFile(target), 'utf8')) : undefined
+}
+
+export function demoFile(target: Target): string {
+  return join(stateFolder(target), 'demo.json')
+}
+
+/** Fills the demo's organizations through a service that runs. */
+export async function fillDemo(
+  baseUrl: string,
+  { organizationId, apiKey, serviceKey, otherApiKey }: Beginning,
+): Promise<Demo> {
+  const acme = new Maker(baseUrl, apiKey)
+  const website = await acme.put('projects', newUuid(), { name: 'Website' })
+  const mobile = await acme.put('projects', 'mobile-app', { name: 'Mobile app' })
+  const reviewer = await acme.put('agents', newUuid(), { name: 'Reviewer' })
+  await acme.put('agents', newUuid(), { name: 'Release manager' })
+  const checkout = await acme.put('sessions', newUuid(), { projectId: website, name: 'Rebuild the checkout' })
+  const flakyTest = await acme.put('sessions', newUuid(), { projectId: website, name: 'Find the flaky test' })
+  const applePay = await acme.put('pull-requests', newUuid(), {
+    projectId: website,
+    name: 'Accept Apple Pay',
+  })
+  const retries = await acme.put('pull-requests', newUuid(), {
+    projectId: website,
+    name: 'Retry failed webhooks',
+  })
+  await acme.put('sessions', newUuid(), { projectId: mobile, name: 'Update the icons' })
+  for (let start = 0; start < FILE_PATHS.length; start += FILES_AT_ONCE) {
+    const paths = FILE_PATHS.slice(start, start + FILES_AT_ONCE)
+    await Promise.all(paths.map((path) => acme.putFile(checkout, path, `The demo's ${path}\n`)))
+  }
+  const skillId = await acme.addSkill(
+    'release-notes',
+    'Writes release notes from merged pull requests.',
+    SKILL_FILES,
+  )
   const pins = [
     { resourceType: 'session', resourceId: checkout },
     { resourceType: 'project', resourceId: website },
@@ -118,121 +164,83 @@ async function fill(environment: Environment): Promise<Omit<Demo, 'baseUrl'>> {
     { resourceType: 'session', resourceId: flakyTest },
     { resourceType: 'pull_request', resourceId: retries },
   ]
-  for (const [index, pin] of pins.entries()) {
-    acme.write(provisioning.insertPin, { userId: 'ada', ...pin, position: (index + 1) * 2 ** 30 })
+  for (const { resourceType, resourceId } of pins) {
+    await acme.send('PUT', `/v1/pins/${resourceType}/${resourceId}`)
   }
-  await acme.addVariable(website, 'DATABASE_URL', 'postgres://checkout:example@db.internal/shop', environment)
-  const objectKey = `profile-pictures/${acme.id}/${newUuid()}`
-  await environment.OBJECTS.put(objectKey, Buffer.from(PICTURE, 'base64'))
-  acme.write(provisioning.insertProfilePicture, {
-    userId: 'ada',
-    objectKey,
-    contentType: 'image/png',
-    leaseExpiresAt: null,
-    updatedAt: acme.now,
+  const value = 'postgres://checkout:example@db.internal/shop'
+  await acme.send('PUT', `/v1/projects/${website}/environment-variables/DATABASE_URL`, { value })
+  await acme.send('PUT', '/v1/users/ada/profile-picture', Buffer.from(PICTURE, 'base64'))
+  const { token: limitedKey } = await acme.send('POST', '/v1/api-keys', {
+    name: 'demo limited',
+    scopes: SCOPES,
+    projectIds: [mobile],
   })
-  const apiKey = acme.addKey({ name: 'demo', userId: 'ada' })
-  const serviceKey = acme.addKey({ name: 'demo service' })
-  const limitedKey = acme.addKey({ name: 'demo limited', userId: 'ada', projectIds: [mobile] })
 
-  const globex = new Organization('Globex', 'grace', 'Grace Hopper')
-  const intranet = globex.add(provisioning.insertProject, {
-    id: newUuid(),
-    name: 'Intranet',
-    archivedAt: null,
-  })
+  const globex = new Maker(baseUrl, otherApiKey)
+  const intranet = await globex.put('projects', newUuid(), { name: 'Intranet' })
   const otherOrganization = {
-    apiKey: globex.addKey({ name: 'demo', userId: 'grace' }),
+    apiKey: otherApiKey,
     userId: 'grace',
     projectId: intranet,
-    agentId: globex.add(provisioning.insertAgent, { id: newUuid(), name: 'Librarian', archivedAt: null }),
-    sessionId: globex.addSession(intranet, 'Archive the wiki'),
-    skillId: globex.addSkill('summaries', 'Summarises long threads.', { 'SKILL.md': '# Summaries\n' }),
+    agentId: await globex.put('agents', newUuid(), { name: 'Librarian' }),
+    sessionId: await globex.put('sessions', newUuid(), { projectId: intranet, name: 'Archive the wiki' }),
+    skillId: await globex.addSkill('summaries', 'Summarises long threads.', { 'SKILL.md': '# Summaries\n' }),
   }
-
-  const writes = [...acme.writes, ...globex.writes]
-  await environment.DB.batch(writes.map(({ statement, values }) => bind(environment.DB, statement, values)))
   return {
+    baseUrl,
     apiKey,
-    organizationId: acme.id,
+    organizationId,
     userId: 'ada',
     projectId: website,
     agentId: reviewer,
     sessionId: checkout,
     pullRequestId: applePay,
-    skillId: skill,
+    skillId,
     environmentVariableKey: 'DATABASE_URL',
     pins,
     serviceKey,
-    limitedKey,
+    limitedKey: limitedKey ?? '',
     otherOrganization,
   }
 }
 
-/** An organization in the making: what is to be written of it. */
-class Organization {
-  readonly id = newUuid()
-  readonly now = new Date().toISOString()
-  readonly writes: Write[] = []
+const FILES_AT_ONCE = 10
 
-  constructor(name: string, userId: string, userName: string) {
-    this.write(provisioning.insertOrganization, { id: this.id, name })
-    this.write(provisioning.insertUserIfMissing, { id: userId, name: userName })
+/** Makes what the demo is of, with one key. */
+class Maker {
+  readonly #service: Service
+
+  constructor(baseUrl: string, apiKey: string) {
+    this.#service = new Service(baseUrl, apiKey)
   }
 
-  write(statement: Statement, values: Values): void {
-    this.writes.push({ statement, values: { organizationId: this.id, createdAt: this.now, ...values } })
+  async send(method: string, path: string, body?: object): Promise<Record<string, string>> {
+    return (await this.#service.send<Record<string, string>>(method, path, body)).body
   }
 
-  /** @returns the id of the row. */
-  add(statement: Statement, row: Values & { id: string }): string {
-    this.write(statement, row)
-    return row.id
-  }
-
-  addSession(projectId: string, title: string): string {
-    return this.add(provisioning.insertSession, { id: newUuid(), projectId, title, deletedAt: null })
-  }
-
-  addPullRequest(projectId: string, title: string): string {
-    return this.add(provisioning.insertPullRequest, { id: newUuid(), projectId, title })
-  }
-
-  addSkill(name: string, description: string, files: Readonly<Record<string, string>>): string {
-    const id = newUuid()
-    this.write(provisioning.insertSkill, { id, name, description, revision: newUuid(), updatedAt: this.now })
-    for (const [filename, content] of Object.entries(files)) {
-      this.write(provisioning.insertSkillFile, { skillId: id, id: newUuid(), filename, content })
-    }
+  /** @returns the id. */
+  async put(kind: string, id: string, body: object): Promise<string> {
+    await this.send('PUT', `/v1/${kind}/${id}`, body)
     return id
   }
 
-  async addVariable(
-    projectId: string,
-    key: string,
-    value: string,
-    { ENCRYPTION_KEYS }: Environment,
-  ): Promise<void> {
-    const context = {
-      purpose: 'environment-variable',
-      organizationId: this.id,
-      projectId,
-      name: key,
-    } as const
-    const sealedValue = await seal(value, context, parseKeyRing(ENCRYPTION_KEYS ?? ''))
-    this.write(provisioning.insertEnvironmentVariable, { projectId, key, sealedValue, updatedAt: this.now })
+  async putFile(sessionId: string, path: string, content: string): Promise<void> {
+    const query = new URLSearchParams({ path })
+    await this.send('PUT', `/v1/sessions/${sessionId}/files?${query}`, Buffer.from(content))
   }
 
-  /** @returns the token. */
-  addKey(key: { name: string; userId?: string; projectIds?: string[] }): string {
-    const { token, row } = provisioning.mintApiKey({
-      organizationId: this.id,
-      scopes: SCOPES,
-      createdAt: this.now,
-      ...key,
+  /** @param files filename to content. @returns the id. */
+  async addSkill(
+    name: string,
+    description: string,
+    files: Readonly<Record<string, string>>,
+  ): Promise<string> {
+    const { id = '' } = await this.send('POST', '/v1/skills', {
+      name,
+      description,
+      files: Object.entries(files).map(([filename, content]) => ({ filename, content })),
     })
-    this.write(provisioning.insertApiKey, row)
-    return token
+    return id
   }
 }
 

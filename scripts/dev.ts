@@ -1,16 +1,18 @@
 /**
- * The service on this machine, on real data: secret, schema, demo workspace, then `wrangler dev` with the flags given.
+ * The service on this machine, on real data: secret, schema, `wrangler dev` with the flags given, and a demo workspace.
  *
  *     npm run dev [-- --port 9000 --persist-to some/dir …]
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { curlLines, openDemo } from './demo.ts'
+import { beginDemo, curlLines, type Demo, demoFile, fillDemo, loadDemo, saveDemo } from './demo.ts'
 import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from './wrangler.ts'
 
 const DEFAULT_PORT = '8787'
+const HEALTH_CHECK_MS = 200
 
 const args = process.argv.slice(2)
 const { values: options } = parseArgs({
@@ -23,29 +25,44 @@ const { values: options } = parseArgs({
   },
 })
 const target = { remote: false, persistTo: options['persist-to'] as string | undefined }
-const folder = stateFolder(target)
+
+const baseUrl = `http://localhost:${options.port}`
 
 makeSecret(join(ROOT, '.dev.vars'))
 applyMigrations(target)
-const demo = await openDemo(folder, `http://localhost:${options.port}`)
-
-if (demo) {
-  console.log(`\nDemo key: ${demo.apiKey}\nIds and further keys: ${join(folder, 'demo.json')}\n`)
-  console.log(`${curlLines(demo).join('\n\n')}\n`)
-} else {
-  console.log(`\nThe database has data of its own. \`npm run bootstrap\` makes a key for it.\n`)
-}
+const beginning = beginDemo(target)
 
 const settings = options.var as string[]
-const rateLimit = settings.some((setting) => setting.startsWith('RATE_LIMIT:'))
-  ? []
-  : ['--var', 'RATE_LIMIT:off']
 startDevelopmentServer([
   ...args,
   ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', DEFAULT_PORT]),
-  ...(target.persistTo === undefined ? ['--persist-to', folder] : []),
-  ...rateLimit,
+  ...(target.persistTo === undefined ? ['--persist-to', stateFolder(target)] : []),
+  ...(settings.some((setting) => setting.startsWith('RATE_LIMIT:')) ? [] : ['--var', 'RATE_LIMIT:off']),
 ])
+await untilHealthy(baseUrl)
+showDemo(beginning ? await fillDemo(baseUrl, beginning) : loadDemo(target))
+
+function showDemo(demo: Demo | undefined): void {
+  if (!demo) {
+    console.log(
+      `\nThe database has data of its own: \`npm run bootstrap\` makes a key for it. For the demo, empty ${stateFolder(target)}.\n`,
+    )
+    return
+  }
+  saveDemo(target, { ...demo, baseUrl })
+  console.log(`\nDemo key: ${demo.apiKey}\nIds and further keys: ${demoFile(target)}\n`)
+  console.log(`${curlLines({ ...demo, baseUrl }).join('\n\n')}\n`)
+}
+
+/** Waits as long as it takes: if the server can't start, it ends this process. */
+async function untilHealthy(url: string): Promise<void> {
+  while (
+    !(await fetch(`${url}/health`)
+      .then(({ ok }) => ok)
+      .catch(() => false))
+  )
+    await setTimeout(HEALTH_CHECK_MS)
+}
 
 /** A fresh random key, if this machine has none. */
 function makeSecret(file: string): void {

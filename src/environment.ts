@@ -14,11 +14,14 @@ export interface Environment {
   readonly PIN_LIMIT?: string
   /** The most schedules of a project or agent. */
   readonly SCHEDULE_LIMIT?: string
+  /** The most environment variables of a project. */
+  readonly VARIABLE_LIMIT?: string
 }
 
 export interface Limits {
   readonly pins: number
   readonly schedules: number
+  readonly variables: number
 }
 
 /** @throws if a setting is no whole number: a typing error must not become "no limit". */
@@ -26,6 +29,7 @@ export function limitsOf(environment: Environment): Limits {
   return {
     pins: wholeNumber('PIN_LIMIT', environment.PIN_LIMIT ?? '50'),
     schedules: wholeNumber('SCHEDULE_LIMIT', environment.SCHEDULE_LIMIT ?? '100'),
+    variables: wholeNumber('VARIABLE_LIMIT', environment.VARIABLE_LIMIT ?? '500'),
   }
 }
 

@@ -1,11 +1,13 @@
 /** The Worker's entry. */
 import { createApp } from './app.ts'
-import { sweepDoomedObjects } from './doomed-objects/sweep.ts'
 import type { Environment } from './environment.ts'
+import { tick } from './tick/tick.ts'
+
+export { ProjectEnvironments } from './environment-variables/project-environments.ts'
 
 const app = createApp()
 
 export default {
   fetch: app.fetch,
-  scheduled: (controller, environment) => sweepDoomedObjects(environment, new Date(controller.scheduledTime)),
+  scheduled: (controller, environment) => tick(environment, new Date(controller.scheduledTime)),
 } satisfies ExportedHandler<Environment>

@@ -1,11 +1,34 @@
-/** THE LIST: every operation of the service, in the order of SPEC.txt. Path and method are checked against the contract. */
-import { deleteEnvironmentVariable } from './environment-variables/handlers.ts'
+/** THE LIST: every operation of the service, those of SPEC.txt first. Path and method are checked against the contract. */
+import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys/handlers.ts'
+import {
+  deleteEnvironmentVariable,
+  listEnvironmentVariables,
+  putEnvironmentVariable,
+  setEnvironmentVariables,
+} from './environment-variables/handlers.ts'
 import type { Contract, Endpoint } from './http/endpoint.ts'
-import { updatePin } from './pins/handlers.ts'
-import { deleteProfilePicture } from './profile-pictures/handlers.ts'
-import { createAgentSchedule, createProjectSchedule } from './schedules/handlers.ts'
-import { listSessionFiles } from './session-files/handlers.ts'
-import { retrieveSkill } from './skills/handlers.ts'
+import { retrieveMe } from './me/handlers.ts'
+import { deletePin, listPins, putPin, updatePin } from './pins/handlers.ts'
+import { agents, projects, pullRequests, sessions, users } from './platform-resources/handlers.ts'
+import {
+  deleteProfilePicture,
+  putProfilePicture,
+  retrieveProfilePicture,
+} from './profile-pictures/handlers.ts'
+import {
+  agentSchedules,
+  createAgentSchedule,
+  createProjectSchedule,
+  previewSchedule,
+  projectSchedules,
+} from './schedules/handlers.ts'
+import {
+  deleteSessionFile,
+  listSessionFiles,
+  putSessionFile,
+  retrieveSessionFileContent,
+} from './session-files/handlers.ts'
+import { createSkill, deleteSkill, listSkills, retrieveSkill, updateSkill } from './skills/handlers.ts'
 
 export const operations: readonly Endpoint[] = [
   route('PATCH /v1/pins/{resourceType}/{resourceId}', updatePin),
@@ -15,6 +38,70 @@ export const operations: readonly Endpoint[] = [
   route('GET /v1/skills/{skillId}', retrieveSkill),
   route('DELETE /v1/users/{userId}/profile-picture', deleteProfilePicture),
   route('DELETE /v1/projects/{projectId}/environment-variables/{key}', deleteEnvironmentVariable),
+
+  route('GET /v1/me', retrieveMe),
+
+  route('POST /v1/api-keys', createApiKey),
+  route('GET /v1/api-keys', listApiKeys),
+  route('DELETE /v1/api-keys/{apiKeyId}', deleteApiKey),
+  route('POST /v1/api-keys/{apiKeyId}/rotate', rotateApiKey),
+
+  route('PUT /v1/projects/{projectId}', projects.put),
+  route('GET /v1/projects/{projectId}', projects.retrieve),
+  route('GET /v1/projects', projects.list),
+  route('PATCH /v1/projects/{projectId}', projects.update),
+  route('DELETE /v1/projects/{projectId}', projects.remove),
+
+  route('PUT /v1/agents/{agentId}', agents.put),
+  route('GET /v1/agents/{agentId}', agents.retrieve),
+  route('GET /v1/agents', agents.list),
+  route('PATCH /v1/agents/{agentId}', agents.update),
+  route('DELETE /v1/agents/{agentId}', agents.remove),
+
+  route('PUT /v1/sessions/{sessionId}', sessions.put),
+  route('GET /v1/sessions/{sessionId}', sessions.retrieve),
+  route('GET /v1/sessions', sessions.list),
+  route('DELETE /v1/sessions/{sessionId}', sessions.remove),
+
+  route('PUT /v1/pull-requests/{pullRequestId}', pullRequests.put),
+  route('GET /v1/pull-requests/{pullRequestId}', pullRequests.retrieve),
+  route('GET /v1/pull-requests', pullRequests.list),
+  route('DELETE /v1/pull-requests/{pullRequestId}', pullRequests.remove),
+
+  route('PUT /v1/users/{userId}', users.put),
+  route('GET /v1/users/{userId}', users.retrieve),
+  route('GET /v1/users', users.list),
+  route('DELETE /v1/users/{userId}', users.remove),
+
+  route('GET /v1/pins', listPins),
+  route('PUT /v1/pins/{resourceType}/{resourceId}', putPin),
+  route('DELETE /v1/pins/{resourceType}/{resourceId}', deletePin),
+
+  route('GET /v1/projects/{projectId}/schedules', projectSchedules.list),
+  route('GET /v1/projects/{projectId}/schedules/{scheduleId}', projectSchedules.retrieve),
+  route('PATCH /v1/projects/{projectId}/schedules/{scheduleId}', projectSchedules.update),
+  route('DELETE /v1/projects/{projectId}/schedules/{scheduleId}', projectSchedules.remove),
+  route('GET /v1/agents/{agentId}/schedules', agentSchedules.list),
+  route('GET /v1/agents/{agentId}/schedules/{scheduleId}', agentSchedules.retrieve),
+  route('PATCH /v1/agents/{agentId}/schedules/{scheduleId}', agentSchedules.update),
+  route('DELETE /v1/agents/{agentId}/schedules/{scheduleId}', agentSchedules.remove),
+  route('GET /v1/schedule-preview', previewSchedule),
+
+  route('PUT /v1/sessions/{sessionId}/files', putSessionFile),
+  route('GET /v1/sessions/{sessionId}/files/{fileId}/content', retrieveSessionFileContent),
+  route('DELETE /v1/sessions/{sessionId}/files/{fileId}', deleteSessionFile),
+
+  route('GET /v1/skills', listSkills),
+  route('POST /v1/skills', createSkill),
+  route('PATCH /v1/skills/{skillId}', updateSkill),
+  route('DELETE /v1/skills/{skillId}', deleteSkill),
+
+  route('PUT /v1/users/{userId}/profile-picture', putProfilePicture),
+  route('GET /v1/users/{userId}/profile-picture', retrieveProfilePicture),
+
+  route('GET /v1/projects/{projectId}/environment-variables', listEnvironmentVariables),
+  route('PUT /v1/projects/{projectId}/environment-variables/{key}', putEnvironmentVariable),
+  route('POST /v1/projects/{projectId}/environment-variables', setEnvironmentVariables),
 ]
 
 /** The list shows each route, and the type checker holds it to the contract, where it is written. */

@@ -70,7 +70,10 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
   it('succeeds for a key of the one scope, under both base paths', async () => {
     for (const basePath of ['', PREFIX]) {
       const { workspace, example } = await prepared(row)
-      const key = await workspace.addKey({ scopes: [contract.scope], expiresAt: '2999-01-01T00:00:00.000Z' })
+      const key = await workspace.addKey({
+        scopes: contract.scope === null ? [] : [contract.scope],
+        expiresAt: '2999-01-01T00:00:00.000Z',
+      })
       const answer = await send(operationId, { ...example, path: basePath + example.path }, key)
       expect(answer.status).toBe(success)
     }
@@ -89,7 +92,7 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     const answer = await send(operationId, example, token)
     expect(answer.status).toBe(status(contract, row) ?? success)
     expect(answer.headers.get('WWW-Authenticate')).toBe(challengeOf(name, answer.status))
-    if (answer.status !== success) expect(await dumpStores()).toEqual(before)
+    if (answer.status >= 400) expect(await dumpStores()).toEqual(before)
   })
 
   it('tells keys that are not live apart by nothing', async () => {
@@ -118,6 +121,7 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
 
   it('answers the same for what another organization has as for what nobody has', async () => {
     const { example } = await prepared(row)
+    if (example.ids.length === 0) return
     const foreign = await prepared(row)
     const foreignKey = await foreign.workspace.addKey()
     const before = await dumpStores()
@@ -156,7 +160,7 @@ describe('another organization', () => {
       for (const key of [...(await Promise.all(keys)), await workspace.addKey()]) {
         for (const ids of mixtures(own.ids, example.ids)) {
           const { status } = await send(operationId, withIds(own, ids), key)
-          expect([400, 401, 403, 404]).toContain(status)
+          if (ids.length > 0) expect([400, 401, 403, 404]).toContain(status)
         }
       }
     }
@@ -167,7 +171,7 @@ describe('another organization', () => {
 /** The caller's ids, with one of them, and then all of them, exchanged for those of the other organization. */
 function mixtures(own: readonly string[], others: readonly string[]): string[][] {
   const single = others.map((other, index) => own.with(index, other))
-  return others.length > 1 ? [...single, [...others]] : single
+  return others.length === 1 ? single : [...single, [...others]]
 }
 
 /** The ids with those of the other organization exchanged for new ones. */

@@ -1,9 +1,22 @@
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import { sha256 } from '../src/crypto/digest.ts'
+import { parseKeyRing } from '../src/crypto/key-ring.ts'
+import { open } from '../src/crypto/sealed-value.ts'
+import { apiKeys } from '../src/db/schema.ts'
+import { tick } from '../src/tick/tick.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase, watchedDatabase } from './support/bindings.ts'
-import { Workspace } from './support/workspace.ts'
+import { dumpStores } from './support/examples.ts'
+import { now, Workspace } from './support/workspace.ts'
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const DAY_MS = 86_400_000
+const LARGEST = 64 * 1024
+const LARGEST_BODY = 8 * 1024 * 1024
+const RING = parseKeyRing(env.ENCRYPTION_KEYS ?? '')
+const OTHER_KEY = Buffer.alloc(32, 7).toString('base64')
 
 async function withVariable(name = 'DATABASE_URL') {
   const workspace = await Workspace.create()
@@ -11,6 +24,52 @@ async function withVariable(name = 'DATABASE_URL') {
   const projectId = await workspace.addProject()
   await workspace.addVariable(projectId, name)
   return { workspace, key, projectId }
+}
+
+async function withProject(...names: string[]) {
+  const workspace = await Workspace.create()
+  const key = await workspace.addKey()
+  const projectId = await workspace.addProject()
+  for (const name of names) await workspace.addVariable(projectId, name, 'old')
+  return { workspace, key, projectId }
+}
+
+const listPath = (projectId: string) => `/v1/projects/${encodeURIComponent(projectId)}/environment-variables`
+
+function listVariables(projectId: string, options: RequestOptions, query = '') {
+  return request('GET', listPath(projectId) + query, options)
+}
+
+function putVariable(projectId: string, name: string, value: unknown, options: RequestOptions) {
+  const path = `${listPath(projectId)}/${encodeURIComponent(name)}`
+  return request('PUT', path, { json: { value }, ...options })
+}
+
+function setVariables(projectId: string, values: Record<string, string>, options: RequestOptions) {
+  const variables = Object.entries(values).map(([key, value]) => ({ key, value }))
+  return request('POST', listPath(projectId), { json: { variables }, ...options })
+}
+
+const numbered = (count: number, value = 'new') =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`KEY_${index}`, value]))
+
+const idempotent = (key: string) => ({ headers: { 'Idempotency-Key': key } })
+const atMost = (limit: number) => ({ environment: { VARIABLE_LIMIT: String(limit) } })
+
+/** The values of a project, opened. */
+async function valuesOf(workspace: Workspace, projectId: string): Promise<Record<string, string>> {
+  const rows = (await workspace.dump('environmentVariables')).filter((row) => row.projectId === projectId)
+  const opened = rows.map(async ({ key, sealedValue }) => {
+    const { organizationId } = workspace
+    const context = { purpose: 'environment-variable', organizationId, projectId, name: String(key) } as const
+    return [context.name, await open(String(sealedValue), context, RING)]
+  })
+  return Object.fromEntries(await Promise.all(opened))
+}
+
+/** Waits for the clock to move on. */
+async function nextInstant(): Promise<void> {
+  for (const before = now(); now() === before; ) await new Promise((resolve) => setTimeout(resolve, 1))
 }
 
 function deleteVariable(projectId: string, name: string, options: RequestOptions) {
@@ -257,13 +316,568 @@ describe('projectId', () => {
   })
 })
 
-it('keeps no value in plain text', async () => {
-  const workspace = await Workspace.create()
-  const projectId = await workspace.addProject()
-  await workspace.addVariable(projectId, 'TOKEN', 'plain-text-value')
-  const { results } = await env.DB.prepare('SELECT * FROM "environmentVariables" WHERE "projectId" = ?')
-    .bind(projectId)
-    .all()
-  expect(JSON.stringify(results)).not.toContain('plain-text-value')
-  expect(results[0]?.sealedValue).toMatch(/^v1\.test\.[\w-]{16}\.[\w-]+$/)
+describe('listEnvironmentVariables', () => {
+  it('answers with names and times alone, in order of the name', async () => {
+    const { workspace, key, projectId } = await withProject('b', 'A1', '_', 'a', 'B', 'A', 'AA')
+    await workspace.addVariable(await workspace.addProject(), 'OTHER')
+    const elsewhere = await Workspace.create()
+    await elsewhere.addProject(projectId)
+    await elsewhere.addVariable(projectId, 'THEIRS')
+    const use = watchedDatabase()
+    const { status, body } = await listVariables(projectId, { key, environment: { DB: use.DB } })
+    const times = { createdAt: expect.stringMatching(INSTANT), updatedAt: expect.stringMatching(INSTANT) }
+    const items = ['A', 'A1', 'AA', 'B', '_', 'a', 'b'].map((name) => ({ key: name, ...times }))
+    expect([status, body]).toEqual([200, { items, nextCursor: null }])
+    for (const { sql } of use.statements) expect(sql).not.toMatch(/sealedValue|\*/)
+  })
+
+  it('answers in pages, each variable once, whatever is deleted meanwhile', async () => {
+    const { key, projectId } = await withProject('E', 'A', 'C', 'B', 'D')
+    const pages: string[][] = []
+    for (let query = '?limit=2'; query; ) {
+      const { body } = await listVariables(projectId, { key }, query)
+      pages.push(body.items.map((item: { key: string }) => item.key))
+      query = body.nextCursor && `?limit=2&cursor=${body.nextCursor}`
+      if (body.nextCursor) await deleteVariable(projectId, body.nextCursor, { key })
+    }
+    expect(pages).toEqual([['A', 'B'], ['C', 'D'], ['E']])
+  })
+
+  it('has 50 on a page, and up to as many as a project can have', async () => {
+    const { key, projectId } = await withProject()
+    await setVariables(projectId, numbered(51), { key })
+    const { body } = await listVariables(projectId, { key })
+    expect([body.items.length, body.nextCursor]).toEqual([50, body.items[49].key])
+    for (const limit of [51, 1000, 99_999]) {
+      const { body } = await listVariables(projectId, { key }, `?limit=${limit}`)
+      expect([body.items.length, body.nextCursor]).toEqual([51, null])
+    }
+  })
+
+  it('answers for a project without variables, and for an archived one', async () => {
+    const { workspace, key, projectId } = await withProject()
+    expect((await listVariables(projectId, { key })).body).toEqual({ items: [], nextCursor: null })
+    await workspace.addVariable(projectId, 'A')
+    await workspace.archiveProject(projectId)
+    expect((await listVariables(projectId, { key })).body.items).toHaveLength(1)
+  })
+
+  it.each(['limit=0', 'limit=', 'limit=-1', 'limit=2&limit=2', 'cursor=', 'cursor=1A', 'cursor=A-B'])(
+    'refuses %s',
+    async (query) => {
+      const { key, projectId } = await withProject('A')
+      const { status, body } = await listVariables(projectId, { key }, `?${query}`)
+      expect([status, body.error]).toEqual([400, expect.stringMatching(/^(limit|cursor): /)])
+    },
+  )
+})
+
+describe('putEnvironmentVariable', () => {
+  it('stores a variable, and replaces its value: it is as old as before, and updated now', async () => {
+    const { workspace, key, projectId } = await withProject('OTHER')
+    const created = await putVariable(projectId, 'A', 'first', { key })
+    const { createdAt } = created.body
+    expect([created.status, created.body]).toEqual([200, { key: 'A', createdAt, updatedAt: createdAt }])
+    await nextInstant()
+    const before = now()
+    const replaced = await putVariable(projectId.toUpperCase(), 'A', 'second', { key })
+    const { updatedAt } = replaced.body
+    expect([replaced.status, replaced.body]).toEqual([200, { key: 'A', createdAt, updatedAt }])
+    expect(updatedAt >= before && updatedAt <= now()).toBe(true)
+    expect((await listVariables(projectId, { key })).body.items[0]).toEqual(replaced.body)
+    expect(await valuesOf(workspace, projectId)).toEqual({ A: 'second', OTHER: 'old' })
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['spaces and lines', ' a\r\nb\tc\n '],
+    ['Unicode', '\ufeffe\u0301 \u00e9 \u65e5\u672c \u{1f469}\u200d\u{1f680} \u{10ffff} \u0001\u2028'],
+    ['JSON and SQL', '{"a":"\\u0000"}\'; DROP TABLE projects; -- ?1 $B'],
+    ['64 KiB of ASCII', 'x'.repeat(LARGEST)],
+    ['64 KiB of two bytes each', '\u00e9'.repeat(LARGEST / 2)],
+    ['64 KiB of four bytes each', '\u{1f511}'.repeat(LARGEST / 4)],
+  ])('keeps a value exactly: %s', async (_, value) => {
+    const { workspace, key, projectId } = await withProject()
+    expect((await putVariable(projectId, 'A', value, { key })).status).toBe(200)
+    expect((await valuesOf(workspace, projectId)).A === value).toBe(true)
+  })
+
+  it.each([
+    ['of ASCII', 'x'.repeat(LARGEST + 1)],
+    ['of two bytes each', `${'\u00e9'.repeat(LARGEST / 2)}x`],
+    ['of four bytes each', `${'\u{1f511}'.repeat(LARGEST / 4)}x`],
+  ])('refuses 64 KiB and one byte %s', async (_, value) => {
+    const { workspace, key, projectId } = await withProject('A')
+    const { status, body } = await putVariable(projectId, 'A', value, { key })
+    expect([status, body.error]).toEqual([400, expect.stringMatching(/^value: .*65536.*got 65537$/)])
+    expect(await valuesOf(workspace, projectId)).toEqual({ A: 'old' })
+  })
+
+  it('takes 64 KiB however JSON writes them', async () => {
+    const { workspace, key, projectId } = await withProject()
+    const put = (escaped: string) =>
+      request('PUT', `${listPath(projectId)}/A`, {
+        key,
+        headers: { 'Content-Type': 'application/json' },
+        body: `{"value":"${escaped}"}`,
+      })
+    expect((await put('\\u0041'.repeat(LARGEST))).status).toBe(200)
+    expect((await valuesOf(workspace, projectId)).A === 'A'.repeat(LARGEST)).toBe(true)
+    expect((await put('\\u00e9'.repeat(LARGEST / 2))).status).toBe(200)
+    expect((await put('\\u0041'.repeat(LARGEST + 1))).status).toBe(400)
+    expect((await valuesOf(workspace, projectId)).A === '\u00e9'.repeat(LARGEST / 2)).toBe(true)
+  })
+
+  it.each([
+    ['no value', {}],
+    ['null', { value: null }],
+    ['a number', { value: 1 }],
+    ['a NUL', { value: 'secret\0' }],
+    ['a lone surrogate', { value: 'secret\ud800' }],
+    ['more than a value', { value: 'secret', key: 'A' }],
+  ])('refuses %s, and does not repeat it', async (_, json) => {
+    const { workspace, key, projectId } = await withProject('A')
+    const { status, body } = await putVariable(projectId, 'A', '', { key, json })
+    expect([status, body.error]).toEqual([400, expect.not.stringContaining('secret')])
+    expect(await valuesOf(workspace, projectId)).toEqual({ A: 'old' })
+  })
+
+  it.each(['__proto__', 'constructor', '_', 'x'.repeat(255)])('takes the name %s', async (name) => {
+    const { workspace, key, projectId } = await withProject()
+    expect((await putVariable(projectId, name, 'v', { key })).body.key).toBe(name)
+    const set = await request('POST', listPath(projectId), {
+      key,
+      json: { variables: [{ key: name, value: 'w' }] },
+    })
+    expect(set.body.items.map((item: { key: string }) => item.key)).toEqual([name])
+    expect((await listVariables(projectId, { key })).body.items).toEqual(set.body.items)
+    expect(Object.entries(await valuesOf(workspace, projectId))).toEqual([[name, 'w']])
+  })
+})
+
+describe('setEnvironmentVariables', () => {
+  it('stores 100 at once, new and in place of others, and no more', async () => {
+    const { workspace, key, projectId } = await withProject('KEY_0', 'KEY_99', 'OTHER')
+    const { status, headers, body } = await setVariables(projectId, numbered(100), { key })
+    expect([status, headers.get('Location')]).toEqual([201, listPath(projectId)])
+    const names = Object.keys(numbered(100))
+    expect(body.items.map((item: { key: string }) => item.key).sort()).toEqual(names.sort())
+    const { items } = (await listVariables(projectId, { key }, '?limit=1000')).body
+    expect(items.filter((item: { key: string }) => item.key !== 'OTHER')).toEqual(
+      body.items.toSorted((a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1)),
+    )
+    expect(await valuesOf(workspace, projectId)).toEqual({ ...numbered(100), OTHER: 'old' })
+
+    const tooMany = await setVariables(projectId, numbered(101, 'newer'), { key })
+    expect([tooMany.status, tooMany.body.error]).toEqual([400, 'variables: expected up to 100 variables'])
+    expect(await valuesOf(workspace, projectId)).toEqual({ ...numbered(100), OTHER: 'old' })
+  })
+
+  it('keeps the age of those that it replaces', async () => {
+    const { key, projectId } = await withProject()
+    const { createdAt } = (await putVariable(projectId, 'A', '', { key })).body
+    await nextInstant()
+    const { items } = (await setVariables(projectId, { A: '', B: '' }, { key })).body
+    const updatedAt = items[0].updatedAt
+    expect(items).toEqual([
+      { key: 'A', createdAt, updatedAt },
+      { key: 'B', createdAt: updatedAt, updatedAt },
+    ])
+    expect(updatedAt > createdAt).toBe(true)
+  })
+
+  it('says where the list is, under the base path that was used', async () => {
+    const { workspace, key } = await withProject()
+    await workspace.addProject('a b/\u00e9')
+    const options = { key, json: { variables: [{ key: 'A', value: '' }] } }
+    const { status, headers } = await request('POST', PREFIX + listPath('a b/\u00e9'), options)
+    expect([status, headers.get('Location')]).toEqual([201, PREFIX + listPath('a b/\u00e9')])
+  })
+
+  const good = { key: 'B', value: 'secret' }
+  it.each<[string, unknown]>([
+    ['none', []],
+    ['a key twice', [good, { key: 'A', value: 'secret' }, good]],
+    ['a wrong key', [good, { key: 'A-B', value: 'secret' }]],
+    ['a key of 256 characters', [good, { key: 'x'.repeat(256), value: 'secret' }]],
+    ['no value', [good, { key: 'A' }]],
+    ['a value with NUL', [good, { key: 'A', value: 'secret\0' }]],
+    ['a value of 64 KiB and one byte', [good, { key: 'A', value: 'secret'.padEnd(LARGEST + 1) }]],
+    ['an unknown property', [good, { key: 'A', value: 'secret', secure: true }]],
+    ['an object of names and values', { A: 'secret' }],
+  ])('refuses %s with 400, and stores nothing', async (_, variables) => {
+    const { workspace, key, projectId } = await withProject('A')
+    const answer = await request('POST', listPath(projectId), { key, json: { variables } })
+    expect([answer.status, answer.body.error]).toEqual([400, expect.not.stringContaining('secret')])
+    expect(await valuesOf(workspace, projectId)).toEqual({ A: 'old' })
+  })
+
+  it.each(['declared', 'streamed'])('takes a %s body of 8 MiB, and none larger', async (kind) => {
+    const { workspace, key, projectId } = await withProject()
+    const value = 'x'.repeat(LARGEST)
+    const send = (bytes: number) => {
+      const variables = Object.keys(numbered(100)).map((name) => ({ key: name, value }))
+      const body = JSON.stringify({ variables }).padEnd(bytes)
+      const length = { 'Content-Length': String(bytes) }
+      const headers = { 'Content-Type': 'application/json', ...(kind === 'declared' && length) }
+      return request('POST', listPath(projectId), { key, headers, body })
+    }
+    expect((await send(LARGEST_BODY + 1)).status).toBe(413)
+    expect(await variables(workspace)).toEqual([])
+    expect((await send(LARGEST_BODY)).status).toBe(201)
+    const stored = Object.values(await valuesOf(workspace, projectId))
+    expect([stored.length, stored.every((each) => each === value)]).toEqual([100, true])
+  })
+})
+
+describe('the most variables of a project', () => {
+  it('are 500: a further one is 409, one in place of another is not', async () => {
+    const { workspace, key, projectId } = await withProject()
+    const withoutSetting = { VARIABLE_LIMIT: undefined as unknown as string }
+    const most = Object.entries(numbered(499))
+    for (let start = 0; start < 499; start += 100) {
+      await setVariables(projectId, Object.fromEntries(most.slice(start, start + 100)), { key })
+    }
+    expect(await variables(workspace)).toHaveLength(499)
+    expect((await setVariables(projectId, { Y: '', Z: '' }, { key })).status).toBe(409)
+    expect((await putVariable(projectId, 'Y', '', { key })).status).toBe(200)
+    for (const answer of [
+      await putVariable(projectId, 'Z', '', { key }),
+      await putVariable(projectId, 'Z', '', { key, environment: withoutSetting }),
+      await setVariables(projectId, { Z: '' }, { key }),
+    ]) {
+      expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining('500')])
+    }
+    expect((await putVariable(projectId, 'Y', 'new', { key })).status).toBe(200)
+    expect((await setVariables(projectId, numbered(100), { key })).status).toBe(201)
+    expect(await variables(workspace)).toHaveLength(500)
+  })
+
+  it('are counted as they will be, and of this project alone', async () => {
+    const { workspace, key, projectId } = await withProject('A', 'B')
+    const other = await workspace.addProject()
+    for (const name of ['C', 'D', 'E']) await workspace.addVariable(other, name)
+    const options = { key, ...atMost(3) }
+    const tooMany = await setVariables(projectId, { A: 'new', C: 'new', D: 'new' }, options)
+    expect([tooMany.status, tooMany.body.error]).toEqual([409, expect.stringContaining('3 variables')])
+    expect(await valuesOf(workspace, projectId)).toEqual({ A: 'old', B: 'old' })
+    expect((await setVariables(projectId, { A: 'new', C: 'new' }, options)).status).toBe(201)
+    expect(await valuesOf(workspace, projectId)).toEqual({ A: 'new', B: 'old', C: 'new' })
+    expect((await putVariable(projectId, 'D', '', options)).status).toBe(409)
+    await deleteVariable(projectId, 'B', { key })
+    expect((await putVariable(projectId, 'D', '', options)).status).toBe(200)
+  })
+
+  it('hold for requests at the same time', async () => {
+    const { workspace, key, projectId } = await withProject('A')
+    const options = { key, ...atMost(3) }
+    const answers = await Promise.all([
+      setVariables(projectId, { B: '', C: '' }, options),
+      setVariables(projectId, { D: '', E: '' }, options),
+      putVariable(projectId, 'A', 'new', options),
+    ])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 201, 409])
+    expect(await variables(workspace)).toHaveLength(3)
+  })
+})
+
+describe('all or nothing', () => {
+  /** The test's database, whose batches fail at their end. */
+  const failingAtTheEnd = (message: string) =>
+    ({
+      prepare: (sql: string) => env.DB.prepare(sql),
+      batch: (statements: D1PreparedStatement[]) =>
+        env.DB.batch([...statements, env.DB.prepare('SELECT 1 FROM "missing"')]).catch(() => {
+          throw new Error(message)
+        }),
+    }) as unknown as D1Database
+
+  it.each([
+    ['D1_ERROR: D1 DB is overloaded.', 503],
+    ['D1_ERROR: no such table: missing: SQLITE_ERROR', 500],
+  ])('stores nothing if the database says "%s"', async (message, status) => {
+    const { workspace, key, projectId } = await withProject('KEY_0')
+    await listVariables(projectId, { key })
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    for (const DB of [failingDatabase(new Error(message)), failingAtTheEnd(message)]) {
+      const options = { key, environment: { DB } }
+      const answers = [
+        await putVariable(projectId, 'KEY_0', 'secret', options),
+        await setVariables(projectId, numbered(100, 'secret'), { ...options, ...idempotent('again') }),
+      ]
+      expect(answers.map((answer) => answer.status)).toEqual([status, status])
+      expect(JSON.stringify(answers.map(({ body }) => body))).not.toMatch(/D1|secret/)
+    }
+    expect(JSON.stringify(logged.mock.calls)).not.toContain('secret')
+    logged.mockRestore()
+    expect(await valuesOf(workspace, projectId)).toEqual({ KEY_0: 'old' })
+    expect(await workspace.dump('variableRequests')).toEqual([])
+    const again = await setVariables(projectId, numbered(100), { key, ...idempotent('again') })
+    expect([again.status, await valuesOf(workspace, projectId)]).toEqual([201, numbered(100)])
+  })
+
+  it.each(['', 'test:short'])(
+    'stores nothing where the encryption keys are "%s"',
+    async (ENCRYPTION_KEYS) => {
+      const { workspace, key, projectId } = await withProject('A')
+      const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+      const { status } = await putVariable(projectId, 'A', 'new', { key, environment: { ENCRYPTION_KEYS } })
+      logged.mockRestore()
+      expect([status, await valuesOf(workspace, projectId)]).toEqual([500, { A: 'old' }])
+    },
+  )
+})
+
+describe('the Idempotency-Key of variables', () => {
+  const first = { A: '1', B: '2' }
+
+  it('makes a repeat answer with the variables as they are now, and change nothing', async () => {
+    const { workspace, key, projectId } = await withProject()
+    const set = (values: Record<string, string>, more: RequestOptions = {}) =>
+      setVariables(projectId, values, { key, ...idempotent('deploy'), ...more })
+    const created = await set(first)
+    const repeated = await set(first)
+    expect([repeated.status, repeated.body]).toEqual([201, created.body])
+    expect(repeated.headers.get('Location')).toBe(created.headers.get('Location'))
+
+    await nextInstant()
+    const changed = await putVariable(projectId, 'B', 'changed', { key })
+    await deleteVariable(projectId, 'A', { key })
+    const later = await set(first)
+    expect([later.status, later.body]).toEqual([201, { items: [changed.body] }])
+    expect(await valuesOf(workspace, projectId)).toEqual({ B: 'changed' })
+    await deleteVariable(projectId, 'B', { key })
+    expect((await set(first, atMost(0))).body).toEqual({ items: [] })
+    expect(await variables(workspace)).toEqual([])
+  })
+
+  it('takes a body that says the same in other words for equal', async () => {
+    const { workspace, key, projectId } = await withProject()
+    await setVariables(projectId, { A: '\u00e9' }, { key, ...idempotent('deploy') })
+    await putVariable(projectId, 'A', 'changed', { key })
+    const headers = { 'Idempotency-Key': 'deploy', 'Content-Type': 'application/json' }
+    const body = ' { "variables" : [ {"value": "\\u00e9", "key": "\\u0041"} ] }'
+    expect((await request('POST', PREFIX + listPath(projectId), { key, headers, body })).status).toBe(201)
+    expect(await valuesOf(workspace, projectId)).toEqual({ A: 'changed' })
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['another value', { A: '1', B: '3' }],
+    ['another name', { A: '1', C: '2' }],
+    ['one less', { A: '1' }],
+    ['one more', { A: '1', B: '2', C: '3' }],
+    ['the values exchanged', { A: '2', B: '1' }],
+  ])('refuses another body with 409: %s', async (_, values) => {
+    const { workspace, key, projectId } = await withProject()
+    await setVariables(projectId, first, { key, ...idempotent('deploy') })
+    const { status, body } = await setVariables(projectId, values, { key, ...idempotent('deploy') })
+    expect([status, body.error]).toEqual([409, expect.stringMatching(/^Idempotency-Key: /)])
+    expect(await valuesOf(workspace, projectId)).toEqual(first)
+  })
+
+  it('belongs to the project, and to its organization', async () => {
+    const { workspace, key, projectId } = await withProject()
+    const other = await workspace.addProject()
+    const elsewhere = await Workspace.create()
+    await elsewhere.addProject(projectId)
+    const theirKey = await elsewhere.addKey()
+    await setVariables(projectId, first, { key, ...idempotent('deploy') })
+    for (const [place, id, token] of [
+      [workspace, other, key],
+      [elsewhere, projectId, theirKey],
+    ] as const) {
+      const { status } = await setVariables(id, { A: 'theirs' }, { key: token, ...idempotent('deploy') })
+      expect([status, await valuesOf(place, id)]).toEqual([201, { A: 'theirs' }])
+    }
+    expect(await valuesOf(workspace, projectId)).toEqual(first)
+    const frozen = await workspace.addProject()
+    await workspace.archiveProject(frozen)
+    expect((await setVariables(frozen, first, { key, ...idempotent('deploy') })).status).toBe(409)
+    const otherKey = await setVariables(projectId, { A: 'newer' }, { key, ...idempotent('Deploy') })
+    expect([otherKey.status, (await valuesOf(workspace, projectId)).A]).toEqual([201, 'newer'])
+  })
+
+  it('is not used up by a request that is refused', async () => {
+    const { workspace, key, projectId } = await withProject('C')
+    const options = { key, ...idempotent('deploy') }
+    expect((await setVariables(projectId, first, { ...options, ...atMost(2) })).status).toBe(409)
+    expect((await setVariables(projectId, { A: '4' }, { ...options, ...atMost(2) })).status).toBe(201)
+    expect(await valuesOf(workspace, projectId)).toEqual({ A: '4', C: 'old' })
+  })
+
+  it('lets one of two other bodies through at the same time, and answers two equal ones alike', async () => {
+    const { workspace, key, projectId } = await withProject()
+    const send = (name: string, value: string) =>
+      setVariables(projectId, { A: value }, { key, ...idempotent(name) })
+    const answers = await Promise.all([send('a', '1'), send('a', '2')])
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
+    const winner = answers[0]?.status === 201 ? '1' : '2'
+    expect(await valuesOf(workspace, projectId)).toEqual({ A: winner })
+    const equal = await Promise.all([send('b', '3'), send('b', '3')])
+    expect(equal.map(({ status }) => status)).toEqual([201, 201])
+    expect(equal[0]?.body).toEqual(equal[1]?.body)
+  })
+
+  it('is forgotten after a day', async () => {
+    const { workspace, key, projectId } = await withProject()
+    const set = () => setVariables(projectId, { A: 'first' }, { key, ...idempotent('deploy') })
+    await set()
+    await putVariable(projectId, 'A', 'changed', { key })
+    const [remembered] = await workspace.dump('variableRequests')
+    const day = Date.parse(String(remembered?.createdAt)) + DAY_MS
+    await tick(env, new Date(day - 1))
+    expect([(await set()).status, await valuesOf(workspace, projectId)]).toEqual([201, { A: 'changed' }])
+    await tick(env, new Date(day + 1))
+    expect(await workspace.dump('variableRequests')).toEqual([])
+    expect([(await set()).status, await valuesOf(workspace, projectId)]).toEqual([201, { A: 'first' }])
+  })
+
+  it('is remembered with a fingerprint that nobody can compute without the encryption key', async () => {
+    const { workspace, key, projectId } = await withProject()
+    const other = await workspace.addProject()
+    const options = { key, ...idempotent('deploy') }
+    await setVariables(projectId, { A: '1234' }, options)
+    const environment = { ENCRYPTION_KEYS: `test:${OTHER_KEY}` }
+    await setVariables(other, { A: '1234' }, { ...options, environment })
+    const rows = await workspace.dump('variableRequests')
+    const [fingerprint = '', underOtherKey] = [projectId, other].map((id) =>
+      String(rows.find((row) => row.projectId === id)?.idempotencyFingerprint),
+    )
+    expect(fingerprint).toMatch(/^test\.[0-9a-f]{64}$/)
+    expect(underOtherKey).toMatch(/^test\.[0-9a-f]{64}$/)
+    expect(underOtherKey).not.toBe(fingerprint)
+    const list = [{ key: 'A', value: '1234' }]
+    for (const guess of ['1234', JSON.stringify(list), JSON.stringify({ variables: list })]) {
+      expect(fingerprint).not.toContain(sha256(guess))
+    }
+  })
+
+  it('is known again under a newer encryption key', async () => {
+    const { workspace, key, projectId } = await withProject()
+    const options = { key, ...idempotent('deploy') }
+    await setVariables(projectId, first, options)
+    await deleteVariable(projectId, 'A', { key })
+    const environment = { ENCRYPTION_KEYS: `newer:${OTHER_KEY},${env.ENCRYPTION_KEYS}` }
+    expect((await setVariables(projectId, first, { ...options, environment })).status).toBe(201)
+    expect((await setVariables(projectId, { A: '5' }, { ...options, environment })).status).toBe(409)
+    expect(await valuesOf(workspace, projectId)).toEqual({ B: '2' })
+  })
+
+  it('has 1 to 255 characters', async () => {
+    const { workspace, key, projectId } = await withProject()
+    for (const wrong of ['', 'x'.repeat(256)]) {
+      const { status, body } = await setVariables(projectId, first, { key, ...idempotent(wrong) })
+      expect([status, body.error]).toEqual([400, expect.stringMatching(/^Idempotency-Key: /)])
+    }
+    expect(await variables(workspace)).toEqual([])
+    const longest = idempotent('x'.repeat(255))
+    expect((await setVariables(projectId, first, { key, ...longest })).status).toBe(201)
+  })
+})
+
+type Send = (projectId: string, options: RequestOptions) => ReturnType<typeof request>
+
+const writing: [string, Send][] = [
+  ['putEnvironmentVariable', (projectId, options) => putVariable(projectId, 'A', 'new', options)],
+  [
+    'setEnvironmentVariables',
+    (projectId, options) =>
+      setVariables(projectId, { B: 'new', A: 'new' }, { ...options, ...idempotent('deploy') }),
+  ],
+]
+
+it.each(writing)('%s answers 409 if the project is archived', async (_, send) => {
+  const { workspace, key, projectId } = await withProject('A')
+  await workspace.archiveProject(projectId)
+  const { status, body } = await send(projectId, { key })
+  expect([status, body.error]).toEqual([409, expect.stringContaining('archived')])
+  expect(await valuesOf(workspace, projectId)).toEqual({ A: 'old' })
+  expect(await workspace.dump('variableRequests')).toEqual([])
+})
+
+describe.each<[string, Send]>([['listEnvironmentVariables', listVariables], ...writing])(
+  '%s',
+  (operationId, send) => {
+    const isList = operationId === 'listEnvironmentVariables'
+
+    it('answers 404 for a project that the organization does not have', async () => {
+      const { key } = await withProject()
+      const elsewhere = await withProject('A')
+      const nobodys = await send(crypto.randomUUID(), { key })
+      const others = await send(elsewhere.projectId, { key })
+      expect([nobodys.status, others.status]).toEqual([404, 404])
+      expect(others.body).toEqual(nobodys.body)
+      expect(await valuesOf(elsewhere.workspace, elsewhere.projectId)).toEqual({ A: 'old' })
+    })
+
+    it('answers 403 if the key is limited to other projects, also for what it did before', async () => {
+      const { workspace, key, projectId } = await withProject('A')
+      if (!isList) await send(projectId, { key })
+      const before = await workspace.dump('environmentVariables')
+      for (const projectIds of [[], [await workspace.addProject()]]) {
+        expect((await send(projectId, { key: await workspace.addKey({ projectIds }) })).status).toBe(403)
+      }
+      expect(await workspace.dump('environmentVariables')).toEqual(before)
+      const limited = await workspace.addKey({ projectIds: [projectId] })
+      expect((await send(projectId.toUpperCase(), { key: limited })).status).toBeLessThan(300)
+    })
+
+    it('costs one trip, and a look-up before it where the organization of the key is not known yet', async () => {
+      const { workspace, projectId } = await withProject('A')
+      const { id, token: key } = await workspace.addKeyWithId()
+      await workspace.change(apiKeys, id, { lastUsedAt: now() })
+      const calls: number[] = []
+      for (let count = 0; count < 2; count++) {
+        const use = watchedDatabase()
+        await send(projectId, { key, environment: { DB: use.DB } })
+        calls.push(use.calls)
+      }
+      expect(calls).toEqual(isList ? [1, 1] : [2, 1])
+
+      const before = await workspace.dump('environmentVariables')
+      await workspace.revokeKey(id)
+      const use = watchedDatabase()
+      expect((await send(projectId, { key, environment: { DB: use.DB } })).status).toBe(401)
+      expect([use.calls, use.rowsWritten]).toEqual([1, 0])
+      expect(await workspace.dump('environmentVariables')).toEqual(before)
+    })
+  },
+)
+
+describe('what is stored', () => {
+  it('opens for its own organization, project and name, and for no other', async () => {
+    const { workspace, key, projectId } = await withProject()
+    await putVariable(projectId, 'A', 'plain-text-value', { key })
+    const { organizationId } = workspace
+    const right = { purpose: 'environment-variable', organizationId, projectId, name: 'A' } as const
+    const sealedA = async () => String((await workspace.dump('environmentVariables'))[0]?.sealedValue)
+    const sealed = await sealedA()
+    expect(await open(sealed, right, RING)).toBe('plain-text-value')
+    for (const wrong of [{ name: 'B' }, { projectId: 'other' }, { organizationId: crypto.randomUUID() }]) {
+      await expect(open(sealed, { ...right, ...wrong }, RING)).rejects.toThrow()
+    }
+    await expect(open(sealed, right, parseKeyRing(`test:${OTHER_KEY}`))).rejects.toThrow()
+    await putVariable(projectId, 'A', 'plain-text-value', { key })
+    expect(await sealedA()).not.toBe(sealed)
+  })
+
+  it('holds nothing of a value in plain text, in whatever table', async () => {
+    const { key, projectId } = await withProject()
+    const value = 'plain-text-value'
+    await putVariable(projectId, 'A', value, { key })
+    await setVariables(projectId, { B: value, C: 'x' }, { key, ...idempotent('deploy') })
+    const stored = JSON.stringify(await dumpStores())
+    expect(stored).toContain(projectId)
+    for (const encoding of ['utf8', 'base64url', 'hex'] as const) {
+      expect(stored).not.toContain(Buffer.from(value).toString(encoding))
+    }
+  })
+
+  it('is sealed under the newest encryption key', async () => {
+    const { workspace, key, projectId } = await withProject()
+    const environment = { ENCRYPTION_KEYS: `newer:${OTHER_KEY},${env.ENCRYPTION_KEYS}` }
+    await putVariable(projectId, 'A', 'v', { key, environment })
+    const [row] = await workspace.dump('environmentVariables')
+    expect(row?.sealedValue).toMatch(/^v1\.newer\.[\w-]{16}\.[\w-]+$/)
+  })
 })

@@ -1,17 +1,19 @@
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { mintToken } from '../src/access/api-key.ts'
+import { hashToken, mintToken } from '../src/access/api-key.ts'
 import { explainCaller, recordUse } from '../src/access/caller.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Value } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/endpoint.ts'
+import { doomUnrecorded } from '../src/session-files/statements.ts'
 import {
   deadKeys,
   dumpStores,
   type Example,
   exampleList,
   insufficientKeys,
+  keyFor,
   listTables,
   type RefusedKey,
   type Row,
@@ -73,6 +75,7 @@ async function sendRecorded(operationId: string, example: Example, key: string |
     status,
     explaining: batches.flatMap(([first]) => first ?? []),
     acting: batches.flatMap(([, ...others]) => others),
+    actingLast: batches.at(-1)?.slice(1) ?? [],
   }
 }
 
@@ -88,9 +91,9 @@ function situations({ variations }: Row): [string, Variation['apply']][] {
   ]
 }
 
-/** An operation whose path names nothing has nothing that could be another's. */
-function notFound({ path }: Contract): 404 | undefined {
-  return path.includes('{') ? 404 : undefined
+/** A request that names nothing that has to exist has nothing that could be another's. */
+function notFound(_: Contract, row: Row): 404 | undefined {
+  return row.namesNothing ? undefined : 404
 }
 
 const foreignKeys: RefusedKey[] = [
@@ -106,12 +109,13 @@ const foreignKeys: RefusedKey[] = [
       await other.addUser(userId)
       return other.addKey({ userId })
     },
-    status: notFound,
+    status: (contract, row) => (row.isOfCaller ? undefined : notFound(contract, row)),
   },
   {
     name: 'a key of another user',
     mint: async (workspace) => workspace.addKey({ userId: await workspace.addUser() }),
-    status: (contract) => (contract.actsAsUser ? notFound(contract) : undefined),
+    status: (contract, row) =>
+      contract.actsAsUser && !row.isForAnyUser ? notFound(contract, row) : undefined,
   },
 ]
 
@@ -137,8 +141,8 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
         expect([situation, sql, results, meta.rows_written]).toEqual([situation, sql, [], 0])
       }
       expect(await dumpStores()).toEqual(before)
-      const allowed = await sendRecorded(operationId, example, await workspace.addKey())
-      expect(sqlOf(acting)).toEqual(sqlOf(allowed.acting))
+      const allowed = await sendRecorded(operationId, example, await keyFor(workspace, example))
+      expect(sqlOf(allowed.acting).slice(0, acting.length)).toEqual(sqlOf(acting))
     }
   })
 
@@ -148,13 +152,75 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
     for (const [, apply] of situations(row)) {
       const workspace = await Workspace.create()
       const example = await apply(workspace, await row.prepare(workspace))
-      const { acting } = await sendRecorded(operationId, example, await workspace.addKey())
+      const { acting } = await sendRecorded(operationId, example, await keyFor(workspace, example))
       for (const statement of acting) (hasActed(statement) ? acted : idle).add(statement.sql)
     }
-    expect(acted.size).toBeGreaterThan(0)
-    expect([...idle].filter((sql) => !acted.has(sql))).toEqual([])
+    // Where any live key will do there may be nothing to guard.
+    if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
+    // This one acts only where an upload outlasts its lease: test/session-files.test.ts.
+    expect([...idle].filter((sql) => !acted.has(sql) && sql !== doomUnrecorded.sql)).toEqual([])
   })
 })
+
+/** The test's database, which fails at the second batch, and a record of that. */
+function interruptedDatabase() {
+  const boundTo = new WeakMap<D1PreparedStatement, { sql: string; values: Value[] }>()
+  const batches: { sql: string; values: Value[] }[][] = []
+  const DB = {
+    prepare: (sql: string) => ({
+      bind(...values: Value[]) {
+        const bound = env.DB.prepare(sql).bind(...values)
+        boundTo.set(bound, { sql, values })
+        return bound
+      },
+    }),
+    async batch(statements: D1PreparedStatement[]) {
+      batches.push(statements.flatMap((statement) => boundTo.get(statement) ?? []))
+      if (batches.length > 1) throw new Error('D1_ERROR: Network connection lost.')
+      return env.DB.batch(statements)
+    },
+  }
+  return { DB: DB as unknown as D1Database, batches }
+}
+
+describe.each(exampleList.filter(({ row }) => row.calls === 2))(
+  'after the object store, the statements of $operationId',
+  ({ operationId, contract, row }) => {
+    const refusedKeys = [...deadKeys, ...insufficientKeys, ...foreignKeys].filter(
+      ({ status }) => status(contract, row) !== undefined,
+    )
+
+    it.each(refusedKeys)('return and change nothing for $name, on their own', async ({ mint }) => {
+      for (const [situation, apply] of situations(row)) {
+        const workspace = await Workspace.create()
+        const example = await apply(workspace, await row.prepare(workspace))
+        const { DB, batches } = interruptedDatabase()
+        const key = await keyFor(workspace, example)
+        // Its use is no news then, which would be a batch of its own.
+        await send('retrieveMe', { path: '/v1/me', ids: [] }, key)
+        const { status } = await send(operationId, { ...example, environment: { DB } }, key)
+        expect(status).toBe(503)
+        const refusedHash = hashToken((await mint(workspace, contract, example)) ?? '')
+        const acting = batches[1]?.slice(1) ?? []
+        expect(acting.length).toBeGreaterThan(0)
+
+        const before = await dumpStores()
+        for (const { sql, values } of acting) {
+          const refused = values.map((value) => (value === hashToken(key) ? refusedHash : value))
+          const { results, meta } = await env.DB.prepare(sql)
+            .bind(...refused)
+            .run()
+          expect([situation, sql, results, meta.rows_written]).toEqual([situation, sql, [], 0])
+        }
+        expect(await dumpStores()).toEqual(before)
+        const allowed = await env.DB.batch(
+          acting.map(({ sql, values }) => env.DB.prepare(sql).bind(...values)),
+        )
+        expect(allowed.some(({ meta }) => meta.rows_written > 0)).toBe(true)
+      }
+    })
+  },
+)
 
 describe('the statements of all operations', () => {
   it('are those that the statements.ts of each folder exports', async () => {
@@ -163,7 +229,8 @@ describe('the statements of all operations', () => {
       for (const [, apply] of situations(row)) {
         const workspace = await Workspace.create()
         const example = await apply(workspace, await row.prepare(workspace))
-        const { explaining, acting } = await sendRecorded(operationId, example, await workspace.addKey())
+        const key = await keyFor(workspace, example)
+        const { explaining, acting } = await sendRecorded(operationId, example, key)
         for (const sql of sqlOf([...explaining, ...acting])) ran.add(sql)
       }
     }
@@ -194,7 +261,7 @@ interface State {
 }
 
 /** In the order in which docs/contract.md has them checked; 304 stands in for the success. */
-const ORDER = [404, 403, 410, 409, 304]
+const ORDER = [400, 404, 403, 410, 409, 304, 416, 206]
 
 describe.each(exampleList)('in 60 random states $operationId', ({ operationId, contract, row }) => {
   const names = Object.keys(row.variations)
@@ -209,16 +276,20 @@ describe.each(exampleList)('in 60 random states $operationId', ({ operationId, c
     variations: fc.subarray(names),
   })
 
-  function expectedStatus({ life, inScope, hasUser, limit, ids, variations }: State): number {
+  function expectedStatus(
+    { life, inScope, hasUser, limit, ids, variations }: State,
+    example: Example,
+  ): number {
     if (life !== 'live') return 401
-    if (!inScope || (contract.actsAsUser && !hasUser)) return 400
+    if ((!inScope && contract.scope !== null) || (contract.actsAsUser && !hasUser)) return 400
     const applied = variations.map((name) => row.variations[name] as Variation)
     const reasons = applied
       .filter(({ needs }) => needs === undefined || variations.includes(needs))
       .map(({ status }) => status as number | undefined)
       .filter((status) => !applied.some(({ lifts }) => lifts !== undefined && lifts === status))
-    if (ids !== 'its own') reasons.push(notFound(contract))
+    if (ids !== 'its own' && example.ids.length > 0) reasons.push(404)
     if (limit.endsWith(' project') && limit !== 'its project') reasons.push(row.outOfReach)
+    if (limit !== 'none' && applied.some(({ reachesAll }) => reachesAll)) reasons.push(403)
     return ORDER.find((status) => reasons.includes(status)) ?? contract.success.status
   }
 
@@ -247,7 +318,8 @@ describe.each(exampleList)('in 60 random states $operationId', ({ operationId, c
     }
     if (ids === 'unknown') return withIds(example)
     if (ids === 'of another organization') {
-      return withIds(example, (await row.prepare(await Workspace.create())).ids)
+      const others = await row.prepare(await Workspace.create())
+      return withIds(example, others.ids.slice(0, example.ids.length))
     }
     return example
   }
@@ -258,13 +330,14 @@ describe.each(exampleList)('in 60 random states $operationId', ({ operationId, c
       const example = await requestFor(given, workspace)
       const key = await keyFor(given, workspace, example)
       const before = await dumpStores()
-      const { status, acting } = await sendRecorded(operationId, example, key)
-      expect(status).toBe(expectedStatus(given))
+      const { status, acting, actingLast } = await sendRecorded(operationId, example, key)
+      expect(status).toBe(expectedStatus(given, example))
       const acted = sqlOf(acting.filter(hasActed))
+      if (status === 416) return
       if (status >= 400) {
-        expect(acted).toEqual([])
+        expect(sqlOf(actingLast.filter(hasActed))).toEqual([])
         expect(await dumpStores()).toEqual(before)
-      } else if (!given.variations.some((name) => row.variations[name]?.idle)) {
+      } else if (!row.idle && !given.variations.some((name) => row.variations[name]?.idle)) {
         expect(acted).not.toEqual([])
       }
     })

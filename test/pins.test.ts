@@ -1,9 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PREFIX, request } from './support/api.ts'
+import { PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase } from './support/bindings.ts'
-import { type ResourceType, Workspace } from './support/workspace.ts'
+import { now, type ResourceType, Workspace } from './support/workspace.ts'
 
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const TYPES: ResourceType[] = ['session', 'pull_request', 'project']
 
 /** A workspace with `count` pins of all types. */
@@ -264,5 +265,294 @@ describe('updatePin', () => {
     expect(await workspace.pins()).toEqual(names(model))
     const positions = (await workspace.dump('pins')).map((row) => row.position)
     expect(positions.every(Number.isSafeInteger)).toBe(true)
+  })
+})
+
+const pinPath = ({ type, id }: Pin) => `/v1/pins/${type}/${id}`
+
+/** Pins a resource at the end of the list. */
+const put = (key: string, pin: Pin, more: RequestOptions = {}) =>
+  request('PUT', pinPath(pin), { key, ...more })
+
+const unpin = (key: string, pin: Pin, more: RequestOptions = {}) =>
+  request('DELETE', pinPath(pin), { key, ...more })
+
+/** @returns the listed pins, as `type/id`. */
+async function listed(key: string): Promise<string[]> {
+  const { status, body } = await request('GET', '/v1/pins', { key })
+  expect([status, body.nextCursor]).toEqual([200, null])
+  return body.items.map((item: Record<string, string>) => `${item.resourceType}/${item.resourceId}`)
+}
+
+/** Resources of the types in turn, not pinned yet. */
+async function addResources(workspace: Workspace, projectId: string, count: number): Promise<Pin[]> {
+  const pins: Pin[] = []
+  for (let index = 0; index < count; index++) {
+    const type = TYPES[index % 3] as ResourceType
+    pins.push({ type, id: await workspace.addResource(type, projectId) })
+  }
+  return pins
+}
+
+describe('listPins', () => {
+  it('lists no pins, then one in its whole shape', async () => {
+    const { workspace, key, projectId } = await withPins(0)
+    expect((await request('GET', '/v1/pins', { key })).body).toEqual({ items: [], nextCursor: null })
+    const before = now()
+    await put(key, { type: 'project', id: projectId })
+    const { body } = await request('GET', `${PREFIX}/v1/pins`, { key })
+    const pin = { resourceType: 'project', resourceId: projectId, createdAt: expect.stringMatching(INSTANT) }
+    expect(body).toEqual({ items: [pin], nextCursor: null })
+    expect(body.items[0].createdAt >= before && body.items[0].createdAt <= now()).toBe(true)
+    expect(await workspace.dump('pins')).toHaveLength(1)
+  })
+
+  it('lists them in order across types, after placements', async () => {
+    const { workspace, key, projectId, pins } = await withPins(5)
+    const [a, b, c, d, e] = pins as [Pin, Pin, Pin, Pin, Pin]
+    const [f, g] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
+    await place(key, e, 'before', a)
+    await put(key, f)
+    await place(key, b, 'after', d)
+    await place(key, g, 'before', f)
+    await place(key, a, 'after', f)
+    expect(await listed(key)).toEqual(names([e, c, d, b, g, f, a]))
+  })
+
+  it('lists as many as there may be at once', async () => {
+    const { key, pins } = await withPins(50)
+    expect(await listed(key)).toEqual(names(pins))
+  })
+
+  it.each(TYPES)('hides the pin of a deleted %s, and keeps the order of the others', async (type) => {
+    const { workspace, key, pins } = await withPins(6)
+    const gone = pins.find((pin) => pin.type === type) as Pin
+    await workspace.delete(type, gone.id)
+    expect(await listed(key)).toEqual(names(pins.filter((pin) => pin !== gone)))
+  })
+
+  it('hides what is in a deleted project', async () => {
+    const { workspace, key, projectId, pins } = await withPins(3)
+    await workspace.delete('project', projectId)
+    expect(await listed(key)).toEqual(names(pins.filter(({ type }) => type === 'project')))
+  })
+
+  it('hides what is in projects that the key is not limited to, from that key alone', async () => {
+    const { workspace, key, pins } = await withPins(3)
+    const reachable = await workspace.addProject()
+    const here = await addResources(workspace, reachable, 2)
+    for (const pin of [...here, { type: 'project', id: reachable } as const])
+      await workspace.pin(pin.type, pin.id)
+    const all = names([...pins, ...here, { type: 'project', id: reachable }])
+    expect(await listed(await workspace.addKey({ projectIds: [reachable] }))).toEqual(all.slice(3))
+    expect(await listed(await workspace.addKey({ projectIds: [] }))).toEqual([])
+    expect(await listed(key)).toEqual(all)
+  })
+
+  it("lists the caller's own", async () => {
+    const { workspace, key, pins } = await withPins(3)
+    const other = await workspace.addUser()
+    const [a, b, c] = pins as [Pin, Pin, Pin]
+    const otherKey = await workspace.addKey({ userId: other })
+    expect(await listed(otherKey)).toEqual([])
+    await put(otherKey, c)
+    await put(otherKey, a)
+    expect(await listed(otherKey)).toEqual(names([c, a]))
+    expect(await listed(key)).toEqual(names([a, b, c]))
+  })
+})
+
+describe('putPin', () => {
+  it.each(TYPES)('pins a %s at the end, and answers with the pin', async (type) => {
+    const { workspace, key, projectId, pins } = await withPins(3)
+    const pin = { type, id: await workspace.addResource(type, projectId) }
+    const before = now()
+    const { status, body } = await put(key, pin)
+    expect([status, body]).toEqual([
+      200,
+      { resourceType: type, resourceId: pin.id, createdAt: expect.stringMatching(INSTANT) },
+    ])
+    expect(body.createdAt >= before && body.createdAt <= now()).toBe(true)
+    expect(await listed(key)).toEqual(names([...pins, pin]))
+  })
+
+  it('pins after the last, wherever pins were placed or removed before', async () => {
+    const { workspace, key, projectId, pins } = await withPins(3)
+    const [a, b, c] = pins as [Pin, Pin, Pin]
+    const [d, e] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
+    await place(key, a, 'after', c)
+    await put(key, d)
+    await unpin(key, d)
+    await put(key, e)
+    await put(key, d)
+    expect(await listed(key)).toEqual(names([b, c, a, e, d]))
+  })
+
+  it('leaves what is pinned where it stands, at the limit too', async () => {
+    const { workspace, key, pins } = await withPins(3)
+    const before = await workspace.dump('pins')
+    const [first] = (await request('GET', '/v1/pins', { key })).body.items
+    for (const environment of [{}, { PIN_LIMIT: '3' }, { PIN_LIMIT: '1' }]) {
+      const { status, body } = await put(key, pins[0] as Pin, { environment })
+      expect([status, body]).toEqual([200, first])
+    }
+    expect(await workspace.dump('pins')).toEqual(before)
+  })
+
+  it('takes the id in either case and answers in lower case', async () => {
+    const { workspace, key, projectId } = await withPins(0)
+    const [pin] = (await addResources(workspace, projectId, 1)) as [Pin]
+    const { body } = await request('PUT', `${PREFIX}${pinPath({ ...pin, id: pin.id.toUpperCase() })}`, {
+      key,
+    })
+    expect(body.resourceId).toBe(pin.id)
+    expect(await listed(key)).toEqual(names([pin]))
+  })
+
+  it('pins as many as the setting says, and not one more', async () => {
+    const { workspace, key, projectId, pins } = await withPins(2)
+    const environment = { PIN_LIMIT: '3' }
+    const [c, d] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
+    expect((await put(key, c, { environment })).status).toBe(200)
+    const { status, body } = await put(key, d, { environment })
+    expect([status, body]).toEqual([
+      409,
+      { error: 'You have 3 pins, the most allowed: unpin something first' },
+    ])
+    expect(await workspace.pins()).toEqual(names([...pins, c]))
+  })
+
+  it('pins 50 without a setting', async () => {
+    const { workspace, key, projectId } = await withPins(49)
+    const [last, more] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
+    expect((await put(key, last)).status).toBe(200)
+    expect((await put(key, more)).status).toBe(409)
+    expect(await workspace.pins()).toHaveLength(50)
+  })
+
+  it.each(TYPES)('does not count the pin of a deleted %s against the limit', async (type) => {
+    const { workspace, key, projectId, pins } = await withPins(3)
+    const environment = { PIN_LIMIT: '3' }
+    await workspace.delete(type, (pins.find((pin) => pin.type === type) as Pin).id)
+    const [pin, more] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
+    expect((await put(key, pin, { environment })).status).toBe(200)
+    expect((await put(key, more, { environment })).status).toBe(409)
+  })
+
+  it('counts the pins that a limited key does not see, and pins after them', async () => {
+    const { workspace, key, pins } = await withPins(3)
+    const reachable = await workspace.addProject()
+    const limited = await workspace.addKey({ projectIds: [reachable] })
+    const pin = { type: 'project', id: reachable } as const
+    expect((await put(limited, pin, { environment: { PIN_LIMIT: '3' } })).status).toBe(409)
+    expect((await put(limited, pin, { environment: { PIN_LIMIT: '4' } })).status).toBe(200)
+    expect(await listed(key)).toEqual(names([...pins, pin]))
+  })
+
+  it('does not count the pins of other users', async () => {
+    const { workspace, pins } = await withPins(2)
+    const other = await workspace.addKey({ userId: await workspace.addUser() })
+    const environment = { PIN_LIMIT: '1' }
+    expect((await put(other, pins[0] as Pin, { environment })).status).toBe(200)
+    expect((await put(other, pins[1] as Pin, { environment })).status).toBe(409)
+  })
+
+  it('does not pass the limit when many ask at once, and pins one resource once', async () => {
+    const { workspace, key, projectId } = await withPins(0)
+    const environment = { PIN_LIMIT: '4' }
+    const resources = await addResources(workspace, projectId, 10)
+    const answers = await Promise.all(resources.map((pin) => put(key, pin, { environment })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(4).fill(200), ...Array(6).fill(409)])
+    expect(await listed(key)).toHaveLength(4)
+
+    const one = await withPins(0)
+    const project = { type: 'project', id: one.projectId } as const
+    const same = await Promise.all(Array.from({ length: 10 }, () => put(one.key, project)))
+    expect(new Set(same.map(({ status, body }) => `${status} ${body.createdAt}`)).size).toBe(1)
+    expect(await listed(one.key)).toEqual(names([project]))
+  })
+})
+
+describe('deletePin', () => {
+  it('unpins a resource, once', async () => {
+    const { workspace, key, pins } = await withPins(4)
+    const [a, b, c, d] = pins as [Pin, Pin, Pin, Pin]
+    const { status, body } = await request(
+      'DELETE',
+      `${PREFIX}${pinPath({ ...b, id: b.id.toUpperCase() })}`,
+      { key },
+    )
+    expect([status, body]).toEqual([200, { deleted: true, resourceType: b.type, resourceId: b.id }])
+    expect(await listed(key)).toEqual(names([a, c, d]))
+    expect(await workspace.pins()).toEqual(names([a, c, d]))
+    expect((await unpin(key, b)).status).toBe(404)
+  })
+
+  it("answers 404 for what is not pinned, and leaves other users' pins", async () => {
+    const { workspace, pins } = await withPins(2)
+    const [a, b] = pins as [Pin, Pin]
+    const other = await workspace.addKey({ userId: await workspace.addUser() })
+    expect((await unpin(other, a)).status).toBe(404)
+    await put(other, a)
+    await put(other, b)
+    expect((await unpin(other, a)).status).toBe(200)
+    expect(await listed(other)).toEqual(names([b]))
+    expect(await workspace.pins()).toEqual(names(pins))
+  })
+
+  it('makes room at the limit', async () => {
+    const { workspace, key, projectId, pins } = await withPins(3)
+    const environment = { PIN_LIMIT: '3' }
+    const [pin] = (await addResources(workspace, projectId, 1)) as [Pin]
+    expect((await put(key, pin, { environment })).status).toBe(409)
+    await unpin(key, pins[0] as Pin)
+    expect((await put(key, pin, { environment })).status).toBe(200)
+    expect(await listed(key)).toEqual(names([...pins.slice(1), pin]))
+  })
+
+  it('succeeds once of many at once', async () => {
+    const { key, pins } = await withPins(1)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => unpin(key, pins[0] as Pin)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)])
+  })
+})
+
+describe.each(['PUT', 'DELETE'])('%s of a pin', (method) => {
+  it('answers 404 for what is not there for this caller, and changes nothing', async () => {
+    const { workspace, key, projectId, pins } = await withPins(3)
+    const [session, , project] = pins as [Pin, Pin, Pin]
+    const lost = await addResources(workspace, projectId, 3)
+    for (const { type, id } of lost) {
+      await workspace.pin(type, id)
+      await workspace.delete(type, id)
+    }
+    const frozen = await workspace.addProject()
+    const orphan = { type: 'session', id: await workspace.addSession(frozen) } as const
+    await workspace.pin('session', orphan.id)
+    await workspace.delete('project', frozen)
+    const stranger = await Workspace.create()
+    const theirs = { type: 'project', id: await stranger.addProject() } as const
+    const before = await workspace.dump('pins')
+    const missing: Pin = { type: 'session', id: crypto.randomUUID() }
+    const wrongType: Pin = { type: 'pull_request', id: session.id }
+    const answers = []
+    for (const pin of [...lost, orphan, missing, theirs, wrongType]) {
+      answers.push(await request(method, pinPath(pin), { key }))
+    }
+    const limited = await workspace.addKey({ projectIds: [crypto.randomUUID()] })
+    for (const pin of [session, project]) answers.push(await request(method, pinPath(pin), { key: limited }))
+    const strangers = await stranger.addKey()
+    answers.push(await request(method, pinPath(session), { key: strangers }))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
+    expect([await workspace.dump('pins'), await stranger.dump('pins')]).toEqual([before, []])
+  })
+
+  it('refuses a type or an id that it does not know', async () => {
+    const { key, pins } = await withPins(1)
+    const wrongType = await request(method, `/v1/pins/user/${pins[0]?.id}`, { key })
+    expect([wrongType.status, wrongType.body.error]).toEqual([400, expect.stringMatching(/^resourceType: /)])
+    const wrongId = await request(method, '/v1/pins/session/7', { key })
+    expect([wrongId.status, wrongId.body]).toEqual([400, { error: 'resourceId: expected a UUID' }])
+    expect(await listed(key)).toEqual(names(pins))
   })
 })

@@ -1,12 +1,12 @@
 import { createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { doomedObjects } from '../src/db/schema.ts'
 import { bind, compileUnguarded, query } from '../src/db/statement.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
-import { PREFIX, type RequestOptions, request } from './support/api.ts'
+import { type ApiResponse, PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase, failingObjects, watchedDatabase } from './support/bindings.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -293,6 +293,446 @@ describe('userId', () => {
   })
 })
 
+const bytesOf = (binary: string) => Uint8Array.from(binary, (character) => character.charCodeAt(0))
+
+const PICTURES = {
+  'image/png': bytesOf('\x89PNG\r\n\x1a\n and the rest of a PNG'),
+  'image/jpeg': bytesOf('\xff\xd8\xff\xe0 and the rest of a JPEG'),
+  'image/gif': bytesOf('GIF89a and the rest of a GIF'),
+  'image/webp': bytesOf('RIFF\n\0\0\0WEBPVP8 and the rest of a WebP'),
+}
+const PNG = PICTURES['image/png']
+const GIF = PICTURES['image/gif']
+
+const LIMIT_BYTES = 5 * 2 ** 20
+
+/** A PNG of this size. */
+function pngOf(sizeBytes: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(sizeBytes)
+  bytes.set(PNG)
+  return bytes
+}
+
+function putPicture(userId: string, body: BodyInit, options: RequestOptions) {
+  return request('PUT', `/v1/users/${encodeURIComponent(userId)}/profile-picture`, { ...options, body })
+}
+
+function readPicture(userId: string, options: RequestOptions) {
+  return request('GET', `/v1/users/${encodeURIComponent(userId)}/profile-picture`, options)
+}
+
+/** The objects of the workspace's pictures: whether each in R2 is one that a picture refers to, and those that are doomed. */
+async function objectsOf(workspace: Workspace) {
+  const { objects } = await env.OBJECTS.list({ prefix: `profile-pictures/${workspace.organizationId}/` })
+  const stored = objects.map(({ key }) => key)
+  const rows = await workspace.dump('profilePictures')
+  const referred = rows.flatMap(({ objectKey }) => (objectKey === null ? [] : [String(objectKey)]))
+  const { results } = await env.DB.prepare(
+    'SELECT "objectKey" FROM "doomedObjects" WHERE instr("objectKey", ?) > 0',
+  )
+    .bind(workspace.organizationId)
+    .all<{ objectKey: string }>()
+  const doomed = results.map(({ objectKey }) => objectKey)
+  return {
+    referred: stored.filter((key) => referred.includes(key)).length,
+    doomed: doomed.length,
+    /** What must not be: in R2, but neither of both; or a picture's, but doomed or not in R2. */
+    astray: [
+      ...stored.filter((key) => !referred.includes(key) && !doomed.includes(key)),
+      ...referred.filter((key) => !stored.includes(key) || doomed.includes(key)),
+    ],
+  }
+}
+
+/** What the sweep leaves, long after. */
+async function swept(workspace: Workspace) {
+  await tick('2999-01-01T00:00:00.000Z')
+  return objectsOf(workspace)
+}
+
+const NOTHING = { referred: 0, doomed: 0, astray: [] }
+const ONE = { ...NOTHING, referred: 1 }
+
+/** The object store, with some of its methods exchanged. */
+function objectsWith(methods: Partial<R2Bucket>): R2Bucket {
+  const bound = (target: R2Bucket, name: keyof R2Bucket) => target[name].bind(target)
+  return new Proxy(env.OBJECTS, {
+    get: (target, name) => methods[name as keyof R2Bucket] ?? bound(target, name as keyof R2Bucket),
+  })
+}
+
+/** An environment in which something happens while an upload is under way. */
+function whileStoring(happens: () => unknown): Pick<Environment, 'OBJECTS'> {
+  const put = async (...[key, body]: Parameters<R2Bucket['put']>) => {
+    await happens()
+    return env.OBJECTS.put(key, body)
+  }
+  return { OBJECTS: objectsWith({ put: put as R2Bucket['put'] }) }
+}
+
+describe('putProfilePicture', () => {
+  const lies = ['image/png', 'image/svg+xml', 'text/html', 'application/json', undefined]
+
+  it.each(Object.entries(PICTURES))(
+    'knows %s by its bytes, whatever Content-Type says',
+    async (contentType, bytes) => {
+      const { workspace, key } = await withKey()
+      const { userId } = workspace
+      for (const said of lies) {
+        const before = fromNow(0)
+        const headers: Record<string, string> = said ? { 'Content-Type': said } : {}
+        const { status, body } = await putPicture(userId, bytes, { key, headers })
+        expect([status, body]).toEqual([200, { userId, contentType, updatedAt: expect.any(String) }])
+        expect(body.updatedAt >= before && body.updatedAt <= fromNow(0)).toBe(true)
+        const picture = await readPicture(userId, { key })
+        expect([picture.headers.get('Content-Type'), picture.body]).toEqual([contentType, bytes])
+      }
+      expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: lies.length - 1 })
+      expect(await swept(workspace)).toEqual(ONE)
+    },
+  )
+
+  it.each([
+    ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>', 'image/svg+xml'],
+    ['SVG that says it is a PNG', '<?xml version="1.0"?><svg/>', 'image/png'],
+    ['HTML', '<!DOCTYPE html><script>alert(1)</script>', 'image/gif'],
+    ['a BMP', 'BM\x46\0\0\0\0\0\0\0\x36\0\0\0', 'image/bmp'],
+    ['a PNG after a space', ' \x89PNG\r\n\x1a\n', 'image/png'],
+    ['a PNG that is cut', '\x89PNG\r\n\x1a', 'image/png'],
+    ['JSON', '{}', 'application/json'],
+    ['an empty body', '', 'image/png'],
+  ])('answers 400 to %s, and changes nothing', async (_, binary, type) => {
+    const { workspace, key, objectKey } = await withPicture()
+    const answer = await putPicture(workspace.userId, bytesOf(binary), {
+      key,
+      headers: { 'Content-Type': type },
+    })
+    expect([answer.status, answer.body]).toEqual([400, { error: expect.stringMatching(/^body: /) }])
+    expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+    expect(await objectsOf(workspace)).toEqual(ONE)
+  })
+
+  it('answers 400 without a body', async () => {
+    const { workspace, key } = await withKey()
+    const path = `/v1/users/${workspace.userId}/profile-picture`
+    expect((await request('PUT', path, { key })).status).toBe(400)
+    expect(await workspace.dump('profilePictures')).toEqual([])
+  })
+
+  it('takes 5 MiB, and answers 413 to one byte more, declared or not', async () => {
+    const { workspace, key } = await withKey()
+    const declared = (sizeBytes: number) => {
+      const headers = { 'Content-Length': String(sizeBytes) }
+      return putPicture(workspace.userId, pngOf(sizeBytes), { key, headers })
+    }
+    const chunked = (sizeBytes: number) =>
+      putPicture(workspace.userId, new Blob([pngOf(sizeBytes)]).stream(), { key })
+    for (const put of [declared, chunked]) {
+      expect((await put(LIMIT_BYTES)).status).toBe(200)
+      const { updatedAt } = (await workspace.dump('profilePictures'))[0] ?? {}
+      expect((await readPicture(workspace.userId, { key })).body).toHaveLength(LIMIT_BYTES)
+      expect((await put(LIMIT_BYTES + 1)).status).toBe(413)
+      expect(await workspace.dump('profilePictures')).toEqual([expect.objectContaining({ updatedAt })])
+    }
+    expect(await swept(workspace)).toEqual(ONE)
+  })
+
+  it('takes the place of the picture before, whose object stays for an hour and is then swept', async () => {
+    const { workspace, key, objectKey } = await withPicture()
+    const before = fromNow(HOUR_MS)
+    const first = await readPicture(workspace.userId, { key })
+    expect((await putPicture(workspace.userId, GIF, { key })).status).toBe(200)
+    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, doomed: true })
+    const sweepAfter = String(await sweepAfterOf(objectKey))
+    expect(sweepAfter >= before).toBe(true)
+    await tick(new Date(Date.parse(sweepAfter) - 1).toISOString())
+    expect(await objectExists(objectKey)).toBe(true)
+    expect(await swept(workspace)).toEqual(ONE)
+    const second = await readPicture(workspace.userId, {
+      key,
+      headers: { 'If-None-Match': String(first.headers.get('ETag')) },
+    })
+    expect([second.status, second.body]).toEqual([200, GIF])
+  })
+
+  it("answers 403 for another user's picture, 404 for a user of nobody and of another organization, in the same words", async () => {
+    const { workspace, key } = await withKey()
+    const other = await workspace.addUser()
+    const elsewhere = await withPicture()
+    const kept = [await workspace.addPicture(other), elsewhere.objectKey]
+    const put = (userId: string) => putPicture(userId, GIF, { key })
+    const [forbidden, theirs, nobodys] = [
+      await put(other),
+      await put(elsewhere.workspace.userId),
+      await put('nobody'),
+    ]
+    expect([forbidden.status, theirs.status, nobodys.status]).toEqual([403, 404, 404])
+    expect(theirs.body).toEqual(nobodys.body)
+    expect(await leftOf(workspace, kept[0] ?? '')).toEqual(UNTOUCHED)
+    expect(await objectsOf(workspace)).toEqual(ONE)
+    expect(await objectsOf(elsewhere.workspace)).toEqual(ONE)
+  })
+
+  it('takes a userId in either case if it is a UUID, and answers in lower case, under the prefix', async () => {
+    const { workspace, key } = await withKey()
+    const path = `${PREFIX}/v1/users/${workspace.userId.toUpperCase()}/profile-picture`
+    expect((await request('PUT', path, { key, body: PNG })).body.userId).toBe(workspace.userId)
+    expect((await request('GET', path, { key })).body).toEqual(PNG)
+  })
+})
+
+describe('retrieveProfilePicture', () => {
+  it('answers any key of the organization that may read, with the stored type and nosniff', async () => {
+    const { workspace, key } = await withKey()
+    await putPicture(workspace.userId, GIF, { key })
+    const other = await workspace.addUser()
+    const readers = [{ userId: other }, { userId: null }, { projectIds: [] }]
+    for (const reader of readers) {
+      const theirs = await workspace.addKey({ scopes: ['profile-picture:read'], ...reader })
+      const { status, headers, body } = await readPicture(workspace.userId, { key: theirs })
+      expect([status, body]).toEqual([200, GIF])
+      expect(headers.get('Content-Type')).toBe('image/gif')
+      expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+    }
+  })
+
+  it('answers 304 without a body to who has the picture, until there is another', async () => {
+    const { workspace, key } = await withPicture()
+    const ETag = String((await readPicture(workspace.userId, { key })).headers.get('ETag'))
+    const ask = (tags: string) => readPicture(workspace.userId, { key, headers: { 'If-None-Match': tags } })
+    for (const tags of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
+      const { status, headers, body } = await ask(tags)
+      expect([status, headers.get('ETag'), body]).toEqual([304, ETag, null])
+    }
+    expect((await ask('"x"')).status).toBe(200)
+    await putPicture(workspace.userId, GIF, { key })
+    expect((await ask(ETag)).status).toBe(200)
+  })
+
+  it('answers 404 without a picture: never one, a first one under way, a deleted one, a deleted user', async () => {
+    const { workspace, key } = await withKey()
+    const { userId } = workspace
+    const statusOf = async (id = userId) => (await readPicture(id, { key })).status
+    expect([await statusOf(), await statusOf('nobody')]).toEqual([404, 404])
+    let during = 0
+    const environment = whileStoring(async () => {
+      during = await statusOf()
+    })
+    await putPicture(userId, GIF, { key, environment })
+    expect([during, await statusOf()]).toEqual([404, 200])
+    await deletePicture(userId, { key })
+    expect(await statusOf()).toBe(404)
+    const other = await workspace.addUser()
+    await workspace.addPicture(other)
+    expect(await statusOf(other)).toBe(200)
+    await workspace.delete('user', other)
+    expect(await statusOf(other)).toBe(404)
+    expect(await swept(workspace)).toEqual(NOTHING)
+  })
+})
+
+describe('an upload under way', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it('leaves the picture before in its place, and its object doomed, until it is done', async () => {
+    const { workspace, key, objectKey } = await withPicture()
+    const environment = whileStoring(async () => {
+      expect((await readPicture(workspace.userId, { key })).body).toEqual(bytesOf('\x89PNG'))
+      expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+      expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: 1 })
+    })
+    expect((await putPicture(workspace.userId, GIF, { key, environment })).status).toBe(200)
+  })
+
+  it('gives way to a newer one, and is swept', async () => {
+    const { workspace, key } = await withPicture()
+    let newer: ApiResponse | undefined
+    const environment = whileStoring(async () => {
+      newer = await putPicture(workspace.userId, GIF, { key })
+    })
+    const older = await putPicture(workspace.userId, PNG, { key, environment })
+    expect([older.status, newer?.status]).toEqual([409, 200])
+    expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: 2 })
+    expect(await swept(workspace)).toEqual(ONE)
+    expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
+  })
+
+  it('gives way to a newer one that is under way itself', async () => {
+    const { workspace, key } = await withKey()
+    const [begun, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let newer: Promise<ApiResponse> | undefined
+    const slowly = whileStoring(() => {
+      begun.resolve()
+      return done.promise
+    })
+    const environment = whileStoring(async () => {
+      newer = putPicture(workspace.userId, GIF, { key, environment: slowly })
+      await begun.promise
+    })
+    expect((await putPicture(workspace.userId, PNG, { key, environment })).status).toBe(409)
+    expect((await readPicture(workspace.userId, { key })).status).toBe(404)
+    done.resolve()
+    expect((await newer)?.status).toBe(200)
+    expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
+    expect(await swept(workspace)).toEqual(ONE)
+  })
+
+  it('is one of many at once: the last to begin is the picture', async () => {
+    const { workspace, key } = await withKey()
+    const bodies = Array.from({ length: 12 }, (_, index) => bytesOf(`GIF89a${index}`))
+    const answers = await Promise.all(bodies.map((body) => putPicture(workspace.userId, body, { key })))
+    for (const { status } of answers) expect([200, 409]).toContain(status)
+    const successful = bodies.filter((_, index) => answers[index]?.status === 200)
+    expect(successful).toContainEqual((await readPicture(workspace.userId, { key })).body)
+    expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: 11 })
+    expect(await swept(workspace)).toEqual(ONE)
+  })
+
+  it.each([
+    ['with a picture before', withPicture],
+    ['without one', withKey],
+  ])('bars a deletion until its lease ends, and then comes too late: %s', async (_, prepare) => {
+    const { workspace, key } = await prepare()
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const deletions: number[] = []
+    const remove = async () => deletions.push((await deletePicture(workspace.userId, { key })).status)
+    const environment = whileStoring(async () => {
+      await remove()
+      const end = Date.parse(String((await workspace.dump('profilePictures'))[0]?.leaseExpiresAt))
+      vi.setSystemTime(end - 1)
+      await remove()
+      vi.setSystemTime(end)
+      await remove()
+    })
+    expect((await putPicture(workspace.userId, GIF, { key, environment })).status).toBe(409)
+    expect(deletions).toEqual([409, 409, 200])
+    expect(await workspace.dump('profilePictures')).toEqual([])
+    expect((await objectsOf(workspace)).astray).toEqual([])
+    expect(await swept(workspace)).toEqual(NOTHING)
+  })
+
+  it('comes too late at the end of its lease, and a millisecond before does not', async () => {
+    for (const [early, status] of [
+      [1, 200],
+      [0, 409],
+    ] as const) {
+      const { workspace, key } = await withKey()
+      vi.useFakeTimers({ toFake: ['Date'] })
+      const environment = whileStoring(async () => {
+        const end = Date.parse(String((await workspace.dump('profilePictures'))[0]?.leaseExpiresAt))
+        vi.setSystemTime(end - early)
+        await tick(new Date(end + HOUR_MS - 1).toISOString())
+      })
+      expect((await putPicture(workspace.userId, GIF, { key, environment })).status).toBe(status)
+      expect((await objectsOf(workspace)).astray).toEqual([])
+      expect(await swept(workspace)).toEqual(status === 200 ? ONE : NOTHING)
+    }
+  })
+
+  it('makes no picture if meanwhile its key is revoked, or its user deleted', async () => {
+    for (const what of ['key', 'user']) {
+      const { workspace } = await withKey()
+      await workspace.addPicture()
+      const { token, id } = await workspace.addKeyWithId()
+      const environment = whileStoring(() =>
+        what === 'key' ? workspace.revokeKey(id) : workspace.delete('user', workspace.userId),
+      )
+      expect((await putPicture(workspace.userId, GIF, { key: token, environment })).status).toBe(401)
+      expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: 1 })
+      expect(await swept(workspace)).toEqual(what === 'key' ? ONE : NOTHING)
+    }
+  })
+})
+
+describe('an upload while a store is away', () => {
+  beforeEach(() => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  const R2_ERROR = new Error('put: We encountered an internal error. Please try again. (10001)')
+  const D1_ERROR = new Error('D1_ERROR: Network connection lost.')
+
+  function expectUnavailable({ status, headers, body }: ApiResponse) {
+    expect([status, headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)])
+    expect(body.error).not.toMatch(/R2|D1|10001|internal|network|object/i)
+  }
+
+  /** R2 that fails, with the object stored all the same. */
+  const storesAndFails = async (...[key, body]: Parameters<R2Bucket['put']>) => {
+    await env.OBJECTS.put(key, body)
+    throw R2_ERROR
+  }
+
+  /** D1 that fails once the object is stored, before or after it did what was asked. */
+  function failingLater(fail: (batch: () => Promise<D1Result[]>) => Promise<never>) {
+    const { DB } = watchedDatabase()
+    const batch = DB.batch.bind(DB)
+    const environment = whileStoring(() => {
+      DB.batch = (statements) => fail(() => batch(statements))
+    })
+    return { DB, ...environment }
+  }
+
+  const failures: [string, () => Partial<Environment>][] = [
+    ['R2 fails', () => ({ OBJECTS: failingObjects(R2_ERROR) })],
+    [
+      'R2 fails after it stored',
+      () => ({ OBJECTS: objectsWith({ put: storesAndFails as R2Bucket['put'] }) }),
+    ],
+    ['D1 fails at first', () => ({ DB: failingDatabase(D1_ERROR) })],
+    ['D1 fails after the object is stored', () => failingLater(() => Promise.reject(D1_ERROR))],
+  ]
+
+  it.each(failures)('leaves the picture before, and nothing to the sweep: %s', async (_, environmentOf) => {
+    const { workspace, key, objectKey } = await withPicture()
+    expectUnavailable(await putPicture(workspace.userId, GIF, { key, environment: environmentOf() }))
+    expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+    expect((await objectsOf(workspace)).astray).toEqual([])
+    expect(await swept(workspace)).toEqual(ONE)
+    expect((await putPicture(workspace.userId, GIF, { key })).status).toBe(200)
+    expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
+    expect(await swept(workspace)).toEqual(ONE)
+  })
+
+  it.each(failures)('leaves nothing where there was no picture: %s', async (_, environmentOf) => {
+    const { workspace, key } = await withKey()
+    expectUnavailable(await putPicture(workspace.userId, GIF, { key, environment: environmentOf() }))
+    expect((await readPicture(workspace.userId, { key })).status).toBe(404)
+    expect((await objectsOf(workspace)).astray).toEqual([])
+    expect(await swept(workspace)).toEqual(NOTHING)
+  })
+
+  it('is the picture if D1 linked it without saying so', async () => {
+    const { workspace, key } = await withPicture()
+    const environment = failingLater(async (batch) => {
+      await batch()
+      throw D1_ERROR
+    })
+    expectUnavailable(await putPicture(workspace.userId, GIF, { key, environment }))
+    expect(await swept(workspace)).toEqual(ONE)
+    expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
+  })
+
+  it('can be read if only R2 fails by who has it, and by nobody else', async () => {
+    const { workspace, key } = await withPicture()
+    const ETag = String((await readPicture(workspace.userId, { key })).headers.get('ETag'))
+    for (const OBJECTS of [
+      failingObjects(R2_ERROR),
+      objectsWith({ get: (async () => null) as R2Bucket['get'] }),
+    ]) {
+      const environment = { OBJECTS }
+      expectUnavailable(await readPicture(workspace.userId, { key, environment }))
+      const headers = { 'If-None-Match': ETag }
+      expect((await readPicture(workspace.userId, { key, environment, headers })).status).toBe(304)
+    }
+  })
+})
+
 const insertDoomed = compileUnguarded(
   query.insert(doomedObjects).values({
     objectKey: sql.placeholder('objectKey'),
@@ -369,14 +809,24 @@ describe('the sweep', () => {
     expect(await doomedCount('twice')).toBe(0)
   })
 
-  it('goes on in the next tick where one page is not enough', async () => {
+  it('deletes several pages in one tick', async () => {
     const objects = await doom('page', 1005, '2001-01-01T01:00:00.000Z')
     await tick('2001-01-01T02:00:00.000Z')
-    expect(await doomedCount('page')).toBe(5)
-    await tick('2001-01-01T02:01:00.000Z')
     expect(await doomedCount('page')).toBe(0)
     const { objects: left } = await env.OBJECTS.list({ prefix: 'page/' })
     expect([objects.length, left]).toEqual([1005, []])
+  })
+
+  it('goes on in the next tick where the pages of one are not enough', async () => {
+    await env.DB.prepare(
+      `INSERT INTO "doomedObjects"
+       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10005)
+       SELECT 'many/' || i, '2001-01-01T01:00:00.000Z' FROM n`,
+    ).run()
+    await tick('2001-01-01T02:00:00.000Z')
+    expect(await doomedCount('many')).toBe(5)
+    await tick('2001-01-01T02:01:00.000Z')
+    expect(await doomedCount('many')).toBe(0)
   })
 
   it('is safe if two ticks come at once', async () => {

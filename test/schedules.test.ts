@@ -1,8 +1,10 @@
+import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
+import { nextRun } from '../src/schedules/next-run.ts'
 import { ORIGIN, PREFIX, type RequestOptions, request } from './support/api.ts'
-import { failingDatabase } from './support/bindings.ts'
+import { failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -12,7 +14,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 
 /** What the two operations have in common, told of each. */
 const PROJECT = {
-  parent: 'project',
+  parent: 'project' as 'project' | 'agent',
   idName: 'projectId',
   json: { cron: '30 9 * * *', timezone: 'UTC' },
   pathOf: (id: string) => `/v1/projects/${encodeURIComponent(id)}/schedules`,
@@ -782,6 +784,600 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
     expect(await count()).toBe(1)
+  })
+})
+
+/** A parent with one schedule, and requests for it. */
+async function withSchedule(kind: typeof PROJECT, json: object = kind.json) {
+  const parent = await withParent(kind)
+  const { workspace, key, id, create } = parent
+  const { body: schedule } = await create(json)
+  const path = `${kind.pathOf(id)}/${schedule.id}`
+  const send = (method: string, more: RequestOptions = {}) =>
+    request(method, path, { key, ...(method === 'PATCH' && { json: { enabled: false } }), ...more })
+  const patch = (change: unknown, more: RequestOptions = {}) =>
+    request('PATCH', path, { key, json: change, ...more })
+  const list = (query = '', more: RequestOptions = {}) =>
+    request('GET', kind.pathOf(id) + query, { key, ...more })
+  const rows = () => workspace.dump('schedules')
+  return { ...parent, schedule, path, send, patch, list, rows }
+}
+
+const METHODS = ['GET', 'PATCH', 'DELETE']
+
+/** The next instant of the expression in the time zone, as it is answered. */
+const nextOf = (cron: string, timezone: string, after: string) =>
+  nextRun(cron, timezone, new Date(after)).toISOString()
+
+describe.each([PROJECT, AGENT])('listing $parent schedules', (kind) => {
+  it('answers with all of them as they were made, in order of creation', async () => {
+    const { schedule, create, list } = await withSchedule(kind)
+    const second = await create({ ...kind.json, cron: '@daily' })
+    const third = await create()
+    const { status, body } = await list()
+    expect([status, body]).toEqual([200, { items: [schedule, second.body, third.body], nextCursor: null }])
+  })
+
+  it('answers with an empty list, and for an archived parent', async () => {
+    const { workspace, key, schedule, id, list } = await withSchedule(kind)
+    await kind.archive(workspace, id)
+    expect((await list()).body).toEqual({ items: [schedule], nextCursor: null })
+    const empty = await request('GET', kind.pathOf(await kind.add(workspace)), { key })
+    expect([empty.status, empty.body]).toEqual([200, { items: [], nextCursor: null }])
+  })
+
+  it('answers in pages, 50 on each without a limit', async () => {
+    const { workspace, key } = await withParent(kind)
+    const id = await kind.add(workspace)
+    const ids: string[] = []
+    for (let index = 0; index < 51; index++) ids.push(await workspace.addSchedule(kind.parent, id))
+    ids.sort()
+    const page = async (query: string) => {
+      const { body } = await request('GET', kind.pathOf(id) + query, { key })
+      return [body.items.map((item: { id: string }) => item.id), body.nextCursor]
+    }
+    expect(await page('')).toEqual([ids.slice(0, 50), ids[49]])
+    expect(await page(`?cursor=${ids[49]}`)).toEqual([ids.slice(50), null])
+    expect(await page(`?limit=20&cursor=${ids[9]?.toUpperCase()}`)).toEqual([ids.slice(10, 30), ids[29]])
+    expect(await page('?limit=50')).toEqual([ids.slice(0, 50), ids[49]])
+    expect(await page('?limit=51')).toEqual([ids, null])
+    expect(await page('?limit=5000')).toEqual([ids, null])
+    await workspace.remove(schedules, ids[9] ?? '')
+    expect(await page(`?limit=3&cursor=${ids[9]}`)).toEqual([ids.slice(10, 13), ids[12]])
+  })
+
+  it.each([
+    ['limit=0', /^limit: /],
+    ['limit=-1', /^limit: /],
+    ['limit=1.5', /^limit: /],
+    ['limit=', /^limit: /],
+    ['cursor=', /^cursor: /],
+    ['cursor=7', /^cursor: /],
+  ])('refuses %s', async (query, sentence) => {
+    const { list } = await withSchedule(kind)
+    const { status, body } = await list(`?${query}`)
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(sentence) }])
+  })
+
+  it('answers with none of another parent, of the other kind, or of another organization', async () => {
+    const { workspace, key, id, schedule, list } = await withSchedule(kind)
+    const other = kind === PROJECT ? AGENT : PROJECT
+    await other.add(workspace, id)
+    await request('POST', other.pathOf(id), { key, json: other.json })
+    await request('POST', kind.pathOf(await kind.add(workspace)), { key, json: kind.json })
+    const stranger = await withParent(kind, id)
+    await stranger.create()
+    expect((await list()).body.items).toEqual([schedule])
+  })
+})
+
+describe.each([PROJECT, AGENT])('one $parent schedule', (kind) => {
+  it('is answered as it was made, under its id in either case and under the prefix', async () => {
+    const { key, id, schedule, path, send } = await withSchedule(kind)
+    const { status, body } = await send('GET')
+    expect([status, body]).toEqual([200, schedule])
+    expect((await request('GET', PREFIX + path, { key })).body).toEqual(schedule)
+    const upper = `${kind.pathOf(id.toUpperCase())}/${schedule.id.toUpperCase()}`
+    expect((await request('GET', upper, { key })).body).toEqual(schedule)
+  })
+
+  it.each(METHODS)(
+    'is not found to %s under another parent, the other kind or another organization',
+    async (method) => {
+      const { workspace, key, id, schedule, rows } = await withSchedule(kind)
+      const otherKind = kind === PROJECT ? AGENT : PROJECT
+      await otherKind.add(workspace, id)
+      const other = await kind.add(workspace)
+      const stranger = await withParent(kind, id)
+      const before = await rows()
+      const json = method === 'PATCH' ? { enabled: false } : undefined
+      for (const [path, caller] of [
+        [`${kind.pathOf(other)}/${schedule.id}`, key],
+        [`${otherKind.pathOf(id)}/${schedule.id}`, key],
+        [`${kind.pathOf(id)}/${schedule.id}`, stranger.key],
+        [`${kind.pathOf(id)}/${crypto.randomUUID()}`, key],
+        [`${kind.pathOf(crypto.randomUUID())}/${schedule.id}`, key],
+      ] as const) {
+        expect([path, (await request(method, path, { key: caller, json })).status]).toEqual([path, 404])
+      }
+      const noId = await request(method, `${kind.pathOf(id)}/7`, { key, json })
+      expect([noId.status, noId.body]).toEqual([400, { error: 'scheduleId: expected a UUID' }])
+      expect(await rows()).toEqual(before)
+    },
+  )
+
+  it('is gone with its parent for every operation, repeated requests included', async () => {
+    const { workspace, id, create, send, patch, list, rows } = await withSchedule(kind)
+    await create(kind.json, idempotent('a'))
+    const before = await rows()
+    await workspace.delete(kind.parent, id)
+    const answers = [
+      await list(),
+      ...(await Promise.all(METHODS.map((method) => send(method)))),
+      await patch({ enabled: true }),
+      await create(kind.json, idempotent('a')),
+      await create(kind.json, idempotent('b')),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404, 404])
+    expect(await rows()).toEqual(before)
+  })
+
+  it('is answered, and neither changed nor deleted, while its parent is archived', async () => {
+    const { workspace, id, schedule, send, patch, rows } = await withSchedule(kind)
+    await kind.archive(workspace, id)
+    const before = await rows()
+    expect((await send('GET')).body).toEqual(schedule)
+    for (const answer of [
+      await patch({ enabled: false }),
+      await patch({ enabled: true }),
+      await patch({ ...kind.json, cron: '@daily' }),
+      await send('DELETE'),
+    ]) {
+      expect([answer.status, answer.body]).toEqual([409, { error: expect.stringContaining('archived') }])
+    }
+    expect(await rows()).toEqual(before)
+  })
+})
+
+describe('a key that is limited to projects', () => {
+  it('is refused the schedules of others', async () => {
+    const { workspace, id, list, send, patch, rows } = await withSchedule(PROJECT)
+    const other = await workspace.addProject()
+    const before = await rows()
+    for (const projectIds of [[], [other]]) {
+      const key = await workspace.addKey({ projectIds })
+      for (const answer of [
+        await list('', { key }),
+        ...(await Promise.all(METHODS.map((method) => send(method, { key })))),
+        await patch({ enabled: true }, { key }),
+      ]) {
+        expect(answer.status).toBe(403)
+      }
+      const missing = `${PROJECT.pathOf('nowhere')}/${crypto.randomUUID()}`
+      expect((await request('GET', missing, { key })).status).toBe(404)
+    }
+    const archived = await workspace.addKey({ projectIds: [other] })
+    await workspace.archiveProject(id)
+    expect((await send('DELETE', { key: archived })).status).toBe(403)
+    expect(await rows()).toEqual(before)
+  })
+
+  it('reaches those of its projects, and of every agent', async () => {
+    for (const kind of [PROJECT, AGENT]) {
+      const { workspace, id, list, patch, send } = await withSchedule(kind)
+      const key = await workspace.addKey({ projectIds: kind === PROJECT ? [id] : [] })
+      const statuses = []
+      for (const answer of [list('', { key }), send('GET', { key }), patch({ enabled: true }, { key })]) {
+        statuses.push((await answer).status)
+      }
+      expect([...statuses, (await send('DELETE', { key })).status]).toEqual([200, 200, 200, 200])
+    }
+  })
+})
+
+describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
+  /** Every change of cron, time zone and whether it is enabled, apart from the empty one. */
+  const changes = [undefined, '15 6 * * *']
+    .flatMap((cron) =>
+      (kind === PROJECT ? [undefined, 'Asia/Kolkata'] : [undefined]).map((timezone) => ({ cron, timezone })),
+    )
+    .flatMap((change) => [undefined, true, false].map((enabled) => ({ ...change, enabled })))
+    .map((change) => JSON.parse(JSON.stringify(change)))
+    .filter((change) => Object.keys(change).length > 0)
+
+  it.each(changes)('changes by %j what it says, and nothing else', async (change) => {
+    for (const isPaused of [false, true]) {
+      const { workspace, schedule, create, patch, send, rows } = await withSchedule(kind)
+      await create()
+      const ran = { lastRunAt: '2026-03-28T09:30:00.000Z', updatedAt: '2026-03-28T09:30:01.000Z' }
+      const since = { enabledAt: '2026-03-27T00:00:00.000Z', nextRunAt: '2026-03-29T09:30:00.000Z' }
+      const paused = { enabledAt: null, nextRunAt: null }
+      const stored = { ...ran, ...(isPaused ? paused : since) }
+      await workspace.change(schedules, schedule.id, stored)
+      const before = await rows()
+
+      const from = now()
+      const database = watchedDatabase()
+      const { status, body } = await patch(change, { environment: { DB: database.DB } })
+      expect(body.updatedAt >= from && body.updatedAt <= now()).toBe(true)
+      const cron = change.cron ?? schedule.cron
+      const timezone = change.timezone ?? 'UTC'
+      const isEnabled = change.enabled ?? !isPaused
+      const minuteOfDay = (change.cron ? 6 * 60 + 15 : 9 * 60 + 30) - (change.timezone ? 5 * 60 + 30 : 0)
+      const times = {
+        ...ran,
+        enabledAt: isEnabled ? (isPaused ? body.updatedAt : since.enabledAt) : null,
+        nextRunAt: isEnabled ? nextDaily(body.updatedAt, minuteOfDay * MINUTE_MS) : null,
+        updatedAt: body.updatedAt,
+      }
+      const zone = kind === PROJECT ? { timezone } : {}
+      expect([status, body]).toEqual([200, { ...schedule, cron, ...zone, ...times }])
+      expect((await send('GET')).body).toEqual(body)
+      expect(await rows()).toEqual(
+        before.map((row) => (row.id === schedule.id ? { ...row, cron, timezone, ...times } : row)),
+      )
+      const isAllSaid = change.cron !== undefined && (kind === AGENT || change.timezone !== undefined)
+      expect(database.calls).toBe(change.enabled === false || isAllSaid ? 1 : 2)
+    }
+  })
+
+  const zoneRefusals: [unknown, RegExp][] =
+    kind === PROJECT
+      ? [
+          [{ timezone: 'PST' }, /^timezone: .*IANA/],
+          [{ timezone: '+02:00', enabled: false }, /^timezone: .*IANA/],
+          [{ timezone: '' }, /^timezone: /],
+          [{ timezone: null }, /^timezone: /],
+        ]
+      : [
+          [{ timezone: 'UTC' }, /^timezone: unknown property/],
+          [{ cron: '@daily', timezone: 'Asia/Kolkata' }, /^timezone: unknown property/],
+        ]
+
+  it.each<[unknown, RegExp]>([
+    [{}, /at least one of cron, .*enabled/],
+    [[], /expected an object/],
+    [null, /expected an object/],
+    [{ enabled: null }, /^enabled: /],
+    [{ enabled: 'false' }, /^enabled: /],
+    [{ enabled: 0 }, /^enabled: /],
+    [{ cron: null }, /^cron: /],
+    [{ cron: '' }, /^cron: /],
+    [{ cron: '* * * *', enabled: false }, /^cron: .*five fields/],
+    [{ cron: '0 0 30 2 *' }, /^cron: .*never fires/],
+    [{ extra: 1 }, /^extra: unknown property/],
+    [{ enabled: false, enabledAt: null }, /^enabledAt: unknown property/],
+    [{ enabled: true, nextRunAt: '2026-03-29T01:00:00.000Z' }, /^nextRunAt: unknown property/],
+    [{ id: crypto.randomUUID() }, /^id: unknown property/],
+    ...zoneRefusals,
+  ])('refuses %j', async (json, sentence) => {
+    const { patch, rows } = await withSchedule(kind)
+    const before = await rows()
+    const { status, body } = await patch(json)
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(sentence) }])
+    expect(await rows()).toEqual(before)
+  })
+
+  it('takes a cron expression as long as a new schedule may have, and no longer', async () => {
+    const { patch } = await withSchedule(kind)
+    const max = kind === PROJECT ? 255 : 500
+    expect((await patch({ cron: cronOfLength(max) })).body.cron).toHaveLength(max)
+    expect((await patch({ cron: cronOfLength(max + 1) })).status).toBe(400)
+  })
+
+  const zoneRaces: [object, object][] =
+    kind === PROJECT
+      ? [
+          [{ cron: '15 6 * * *' }, { timezone: 'Asia/Tokyo' }],
+          [{ cron: '15 6 * * *' }, { cron: '45 20 * * *', timezone: 'Asia/Tokyo' }],
+          [{ timezone: 'Asia/Kolkata' }, { cron: '45 20 * * *' }],
+          [{ timezone: 'Asia/Kolkata' }, { timezone: 'Asia/Tokyo' }],
+          [{ timezone: 'Asia/Kolkata' }, { enabled: false }],
+          [{ enabled: true }, { timezone: 'Asia/Tokyo' }],
+          [{ enabled: true, timezone: 'Asia/Kolkata' }, { cron: '45 20 * * *' }],
+        ]
+      : []
+
+  it.each<[object, object]>([
+    [{ cron: '15 6 * * *' }, { cron: '45 20 * * *' }],
+    [{ cron: '15 6 * * *' }, { enabled: false }],
+    [{ enabled: true }, { cron: '45 20 * * *' }],
+    [{ enabled: true }, { enabled: false }],
+    ...zoneRaces,
+  ])('by %j is whole or refused where another request makes it %j meanwhile', async (change, meanwhile) => {
+    const { patch, send, rows } = await withSchedule(kind)
+    let other: unknown
+    const DB = interruptedDatabase(async () => {
+      other = (await patch(meanwhile)).body
+    })
+    const answer = await patch(change, { environment: { DB } })
+    expect([200, 409]).toContain(answer.status)
+    const kept = (await send('GET')).body
+    expect(kept).toEqual(answer.status === 200 ? answer.body : (other ?? kept))
+    const [row] = await rows()
+    const { cron, timezone, enabledAt, nextRunAt, updatedAt } = row as Record<string, string>
+    expect(nextRunAt).toBe(enabledAt && nextOf(cron ?? '', timezone ?? '', updatedAt ?? ''))
+  })
+
+  it.each<[string, number, (its: Awaited<ReturnType<typeof withSchedule>>) => Promise<unknown>]>([
+    ['deletes it', 404, ({ send }) => send('DELETE')],
+    ['deletes the parent', 404, ({ workspace, id }) => workspace.delete(kind.parent, id)],
+    ['archives the parent', 409, ({ workspace, id }) => kind.archive(workspace, id)],
+  ])('answers what is so where another request %s meanwhile', async (_, status, act) => {
+    const its = await withSchedule(kind)
+    let after: unknown
+    const DB = interruptedDatabase(async () => {
+      await act(its)
+      after = await its.rows()
+    })
+    expect((await its.patch({ enabled: true }, { environment: { DB } })).status).toBe(status)
+    expect(await its.rows()).toEqual(after)
+  })
+
+  it('is refused where the key is revoked meanwhile', async () => {
+    const { workspace, send, patch, rows } = await withSchedule(kind)
+    const { id, token } = await workspace.addKeyWithId()
+    await send('GET', { key: token })
+    const before = await rows()
+    const DB = interruptedDatabase(() => workspace.revokeKey(id))
+    expect((await patch({ enabled: true }, { key: token, environment: { DB } })).status).toBe(401)
+    expect(await rows()).toEqual(before)
+  })
+
+  it('keeps the next run of the expression that it has, whatever many ask at once', async () => {
+    const { patch, rows } = await withSchedule(kind)
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => {
+        const cron = `${index} ${index} * * *`
+        return patch([{ cron }, { enabled: index % 2 === 0 }, { enabled: true, cron }][index % 3])
+      }),
+    )
+    for (const { status } of answers) expect([200, 409]).toContain(status)
+    const [row] = await rows()
+    const { cron, timezone, enabledAt, nextRunAt, updatedAt } = row as Record<string, string>
+    expect(nextRunAt).toBe(enabledAt && nextOf(cron ?? '', timezone ?? '', updatedAt ?? ''))
+  })
+})
+
+/** The test's database, in which something happens between the first trip and the second. */
+function interruptedDatabase(happen: () => Promise<unknown>): D1Database {
+  let trips = 0
+  return {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    async batch(statements: D1PreparedStatement[]) {
+      if (++trips === 2) await happen()
+      return env.DB.batch(statements)
+    },
+  } as unknown as D1Database
+}
+
+describe.each([PROJECT, AGENT])('deleting $parent schedules', (kind) => {
+  it('deletes that one, paused or not, and is 404 from then on', async () => {
+    const { key, id, schedule, create, patch, send, list } = await withSchedule(kind)
+    const other = (await create()).body
+    await patch({ enabled: false })
+    const { status, body } = await send('DELETE')
+    expect([status, body]).toEqual([200, { deleted: true, id: schedule.id }])
+    expect((await list()).body.items).toEqual([other])
+    for (const method of METHODS) expect((await send(method)).status).toBe(404)
+    const upper = `${kind.pathOf(id)}/${other.id.toUpperCase()}`
+    expect((await request('DELETE', upper, { key })).body).toEqual({ deleted: true, id: other.id })
+  })
+
+  it('makes room at the limit, and frees its Idempotency-Key', async () => {
+    const { create, list, key, id } = await withSchedule(kind)
+    const environment = { SCHEDULE_LIMIT: '2' }
+    const first = await create(kind.json, idempotent('a'))
+    expect((await create(kind.json, { environment })).status).toBe(409)
+    await request('DELETE', `${kind.pathOf(id)}/${first.body.id}`, { key })
+    const second = await create({ ...kind.json, cron: '@daily' }, { environment, ...idempotent('a') })
+    expect([second.status, second.body.id !== first.body.id]).toEqual([201, true])
+    expect((await list()).body.items).toHaveLength(2)
+  })
+
+  it('succeeds once of many at once', async () => {
+    const { send } = await withSchedule(kind)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send('DELETE')))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)])
+  })
+})
+
+describe('previewSchedule', () => {
+  async function withPreview() {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    /** @param query percent-encoded here, or a text that is sent as it is. */
+    const preview = (query: Record<string, string> | string, more: RequestOptions = {}) =>
+      request(
+        'GET',
+        `/v1/schedule-preview?${typeof query === 'string' ? query : new URLSearchParams(query)}`,
+        {
+          key,
+          ...more,
+        },
+      )
+    return { workspace, key, preview }
+  }
+
+  it('answers with the next five instants in UTC from now, if nothing else is asked', async () => {
+    const { preview } = await withPreview()
+    const before = Date.parse(now())
+    const { status, body } = await preview('cron=*+*+*+*+*')
+    expect(status).toBe(200)
+    const first = Date.parse(body.items[0].at)
+    expect(first > before && first <= Date.parse(now()) + MINUTE_MS).toBe(true)
+    const instants = [0, 1, 2, 3, 4].map((minutes) => new Date(first + minutes * MINUTE_MS).toISOString())
+    expect(body).toEqual({
+      items: instants.map((at) => ({ at, localTime: at.replace(/\.000Z$/, '+00:00') })),
+    })
+  })
+
+  it.each([
+    ['1', 1],
+    ['100', 100],
+  ])('answers with %s', async (count, length) => {
+    const { preview } = await withPreview()
+    const { body } = await preview({ cron: '0 0 29 2 *', count, from: '2026-01-01T00:00:00.000Z' })
+    expect(body.items).toHaveLength(length)
+    expect(new Set(body.items.map(({ at }: { at: string }) => at)).size).toBe(length)
+  })
+
+  it.each([
+    [{ count: '0' }, /^count: .*1 to 100/],
+    [{ count: '101' }, /^count: .*1 to 100/],
+    [{ count: '-1' }, /^count: .*digits/],
+    [{ count: '1.5' }, /^count: .*digits/],
+    [{ count: '' }, /^count: .*digits/],
+    [{ from: '1969-12-31T23:59:59.999Z' }, /^from: .*1970/],
+    [{ from: '3000-01-01T00:00:00.000Z' }, /^from: .*2999/],
+    [{ from: '2026-03-29' }, /^from: /],
+    [{ from: '2026-03-29T01:00:00Z' }, /^from: /],
+    [{ from: '2026-03-29T01:00:00.000+02:00' }, /^from: /],
+    [{ from: '2026-02-30T01:00:00.000Z' }, /^from: /],
+    [{ from: '' }, /^from: /],
+    [{ timezone: '+02:00' }, /^timezone: .*IANA/],
+    [{ timezone: 'PST' }, /^timezone: .*IANA/],
+    [{ timezone: '' }, /^timezone: /],
+    [{ cron: '' }, /^cron: /],
+    [{ cron: '* * * * * *' }, /^cron: .*five fields/],
+    [{ cron: '0 0 30 2 *' }, /^cron: .*never fires/],
+  ])('refuses %j', async (query: Record<string, string>, sentence) => {
+    const { preview } = await withPreview()
+    const { status, body } = await preview({ cron: '@daily', ...query })
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(sentence) }])
+  })
+
+  it('needs an expression, of up to 500 characters', async () => {
+    const { preview } = await withPreview()
+    const without = await preview('timezone=UTC')
+    expect([without.status, without.body]).toEqual([400, { error: expect.stringMatching(/^cron: required/) }])
+    expect((await preview({ cron: cronOfLength(500) })).status).toBe(200)
+    expect((await preview({ cron: cronOfLength(501) })).status).toBe(400)
+  })
+
+  it.each([
+    ['1970-01-01T00:00:00.000Z', '1970-01-01T00:01:00.000Z'],
+    ['2026-03-10T11:59:59.999Z', '2026-03-10T12:00:00.000Z'],
+    ['2026-03-10T12:00:00.000Z', '2026-03-10T12:01:00.000Z'],
+    ['2999-12-31T23:59:59.999Z', '3000-01-01T00:00:00.000Z'],
+  ])('begins strictly after %s', async (from, at) => {
+    const { preview } = await withPreview()
+    expect((await preview({ cron: '* * * * *', from, count: '1' })).body.items[0].at).toBe(at)
+  })
+
+  it.each([
+    [
+      'Australia/Lord_Howe',
+      '30 1 * * *',
+      '2026-04-04T00:00:00.000Z',
+      [
+        '2026-04-04T14:30:00.000Z 2026-04-05T01:30:00+11:00',
+        '2026-04-05T15:00:00.000Z 2026-04-06T01:30:00+10:30',
+      ],
+    ],
+    [
+      'Australia/Lord_Howe',
+      '15 2 * * *',
+      '2026-10-03T00:00:00.000Z',
+      [
+        '2026-10-03T15:30:00.000Z 2026-10-04T02:30:00+11:00',
+        '2026-10-04T15:15:00.000Z 2026-10-05T02:15:00+11:00',
+      ],
+    ],
+    [
+      'America/New_York',
+      '*/30 1 * * *',
+      '2026-11-01T05:00:00.000Z',
+      [
+        '2026-11-01T05:30:00.000Z 2026-11-01T01:30:00-04:00',
+        '2026-11-01T06:00:00.000Z 2026-11-01T01:00:00-05:00',
+        '2026-11-01T06:30:00.000Z 2026-11-01T01:30:00-05:00',
+        '2026-11-02T06:00:00.000Z 2026-11-02T01:00:00-05:00',
+      ],
+    ],
+    [
+      'America/New_York',
+      '30 1 * * *',
+      '2026-11-01T00:00:00.000Z',
+      [
+        '2026-11-01T05:30:00.000Z 2026-11-01T01:30:00-04:00',
+        '2026-11-02T06:30:00.000Z 2026-11-02T01:30:00-05:00',
+      ],
+    ],
+    [
+      'Asia/Kathmandu',
+      '0 0 * * *',
+      '2026-03-10T12:00:00.000Z',
+      ['2026-03-10T18:15:00.000Z 2026-03-11T00:00:00+05:45'],
+    ],
+    [
+      'Pacific/Marquesas',
+      '0 20 * * *',
+      '2026-03-10T12:00:00.000Z',
+      ['2026-03-11T05:30:00.000Z 2026-03-10T20:00:00-09:30'],
+    ],
+    [
+      'America/St_Johns',
+      '59 23 * * *',
+      '2026-07-10T12:00:00.000Z',
+      ['2026-07-11T02:29:00.000Z 2026-07-10T23:59:00-02:30'],
+    ],
+    [
+      'Pacific/Kiritimati',
+      '0 0 1 1 *',
+      '2026-07-10T12:00:00.000Z',
+      ['2026-12-31T10:00:00.000Z 2027-01-01T00:00:00+14:00'],
+    ],
+    [
+      'Etc/GMT+12',
+      '0 0 1 1 *',
+      '2026-07-10T12:00:00.000Z',
+      ['2027-01-01T12:00:00.000Z 2027-01-01T00:00:00-12:00'],
+    ],
+    [
+      'Africa/Monrovia',
+      '0 9 * * *',
+      '1971-05-01T00:00:00.000Z',
+      ['1971-05-01T09:44:30.000Z 1971-05-01T09:00:00-00:44:30'],
+    ],
+  ])('tells the wall clock of %s and its offset: %s', async (timezone, cron, from, expected) => {
+    const { preview } = await withPreview()
+    const { body } = await preview({ cron, timezone, from, count: String(expected.length) })
+    expect(body.items.map(({ at, localTime }: Record<string, string>) => `${at} ${localTime}`)).toEqual(
+      expected,
+    )
+  })
+
+  it('reads a plus in the query as a space', async () => {
+    const { preview } = await withPreview()
+    const from = '2026-03-10T12:00:00.000Z'
+    const answers = []
+    for (const cron of ['0+9+*+*+1-5', '0%209%20*%20*%201-5', '0 9 * * 1-5']) {
+      answers.push((await preview(`cron=${cron}&timezone=Etc/GMT%2B5&from=${from}&count=1`)).body)
+    }
+    const items = [{ at: '2026-03-10T14:00:00.000Z', localTime: '2026-03-10T09:00:00-05:00' }]
+    expect(answers).toEqual([{ items }, { items }, { items }])
+    expect((await preview('cron=@daily&timezone=Etc/GMT+5')).status).toBe(400)
+    expect((await preview('cron=0%2B9%2B*%2B*%2B*')).status).toBe(400)
+  })
+
+  it('begins with the run that a new schedule would have next', async () => {
+    const { create } = await withParent(PROJECT)
+    const json = { cron: '*/7 3,15 * * mon-fri', timezone: 'America/Havana' }
+    const { body } = await create(json)
+    const { preview } = await withPreview()
+    expect((await preview({ ...json, from: body.createdAt, count: '1' })).body.items[0].at).toBe(
+      body.nextRunAt,
+    )
+  })
+
+  it('is open to every live key, and to no other', async () => {
+    const { workspace, preview } = await withPreview()
+    const least = await workspace.addKey({ scopes: [], userId: null, projectIds: [] })
+    expect((await preview({ cron: '@daily' }, { key: least })).status).toBe(200)
+    const expired = await workspace.addKey({ expiresAt: '2020-01-01T00:00:00.000Z' })
+    expect((await preview({ cron: '@daily' }, { key: expired })).status).toBe(401)
+    expect((await preview({ cron: 'x' }, { key: expired })).status).toBe(401)
   })
 })
 

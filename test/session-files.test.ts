@@ -1,8 +1,12 @@
+import { createScheduledController } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { v7 as newUuid } from 'uuid'
-import { describe, expect, it } from 'vitest'
-import { PREFIX, type RequestOptions, request } from './support/api.ts'
-import { failingDatabase } from './support/bindings.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Environment } from '../src/environment.ts'
+import worker from '../src/index.ts'
+import { type ApiResponse, PREFIX, type RequestOptions, request } from './support/api.ts'
+import { failingDatabase, failingObjects, watchedDatabase } from './support/bindings.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -22,8 +26,23 @@ async function withFiles(count: number) {
   /** @param query such as `?limit=2`. */
   const list = (query = '', more: RequestOptions = {}) =>
     request('GET', `/v1/sessions/${sessionId}/files${query}`, { key, ...more })
-  return { workspace, key, projectId, sessionId, files, list }
+  /** @param body text or bytes; its length is declared. */
+  const put = (path: string, body: string | Uint8Array<ArrayBuffer> = '', more: RequestOptions = {}) =>
+    request('PUT', `/v1/sessions/${sessionId}/files?path=${encodeURIComponent(path)}`, {
+      key,
+      ...more,
+      body,
+      headers: { 'Content-Length': String(new Blob([body]).size), ...more.headers },
+    })
+  const read = (id: string, headers: Record<string, string> = {}, environment: Partial<Environment> = {}) =>
+    request('GET', `/v1/sessions/${sessionId}/files/${id}/content`, { key, headers, environment })
+  const textOf = async (id: string) => textIn(await read(id))
+  const remove = (id: string, more: RequestOptions = {}) =>
+    request('DELETE', `/v1/sessions/${sessionId}/files/${id}`, { key, ...more })
+  return { workspace, key, projectId, sessionId, files, list, put, read, textOf, remove }
 }
+
+const textIn = ({ body }: ApiResponse) => new TextDecoder().decode(body)
 
 const ids = ({ items }: Page) => items.map(({ id }) => id)
 
@@ -218,10 +237,10 @@ describe('cursor', () => {
   })
 
   it('stays a place in the order after its file is deleted', async () => {
-    const { workspace, sessionId, files, list } = await withFiles(4)
+    const { workspace, files, list } = await withFiles(4)
     const [first, second, third, fourth] = files as [string, string, string, string]
-    await workspace.deleteSessionFile(sessionId, second)
-    await workspace.deleteSessionFile(sessionId, third)
+    await workspace.deleteSessionFile(second)
+    await workspace.deleteSessionFile(third)
     const { status, body } = await list(`?cursor=${second}`)
     expect([status, ids(body)]).toEqual([200, [fourth]])
     expect(ids((await list(`?cursor=${first}`)).body)).toEqual([fourth])
@@ -424,12 +443,12 @@ describe('a walk', () => {
 
         const remove = async (id: string | null | undefined) => {
           if (!id || !present.includes(id)) return
-          await workspace.deleteSessionFile(sessionId, id)
+          await workspace.deleteSessionFile(id)
           present = present.filter((candidate) => candidate !== id)
           staying.delete(id)
         }
         const add = async (id: string) => {
-          await workspace.addSessionFile(sessionId, 'added.ts', id)
+          await workspace.addSessionFile(sessionId, `added/${id}.ts`, id)
           present = [...present, id].sort()
           if (cursor === null || id > cursor) staying.add(id)
         }
@@ -455,5 +474,731 @@ describe('a walk', () => {
       }),
       { numRuns: 120, seed: 20260329 },
     )
+  })
+})
+
+/** Of the objects of the workspace's files, counted. */
+interface Objects {
+  /** Those in R2 that a file refers to. */
+  readonly referred: number
+  /** Those in R2 that are doomed. */
+  readonly doomed: number
+  /** What must not be: in R2, but neither of both; or a file's, but doomed or not in R2. */
+  readonly astray: string[]
+}
+
+async function doomedObjects(workspace: Workspace): Promise<Map<string, string>> {
+  const { results } = await env.DB.prepare(
+    'SELECT "objectKey", "sweepAfter" FROM "doomedObjects" WHERE instr("objectKey", ?) > 0',
+  )
+    .bind(workspace.organizationId)
+    .all<{ objectKey: string; sweepAfter: string }>()
+  return new Map(results.map(({ objectKey, sweepAfter }) => [objectKey, sweepAfter]))
+}
+
+async function objectsOf(workspace: Workspace): Promise<Objects> {
+  const { objects } = await env.OBJECTS.list({ prefix: `session-files/${workspace.organizationId}/` })
+  const stored = objects.map(({ key }) => key)
+  const referred = (await workspace.dump('sessionFiles')).map(({ objectKey }) => String(objectKey))
+  const doomed = await doomedObjects(workspace)
+  return {
+    referred: stored.filter((key) => referred.includes(key)).length,
+    doomed: stored.filter((key) => doomed.has(key)).length,
+    astray: [
+      ...stored.filter((key) => !referred.includes(key) && !doomed.has(key)),
+      ...referred.filter((key) => !stored.includes(key) || doomed.has(key)),
+    ],
+  }
+}
+
+/** One tick of the Cron Trigger at the instant: by default long after all that the tests do. */
+async function tick(at = '2999-01-01T00:00:00.000Z') {
+  const controller = createScheduledController({ scheduledTime: new Date(at), cron: '* * * * *' })
+  await worker.scheduled(controller, env)
+}
+
+/** What the sweep leaves. */
+async function swept(workspace: Workspace): Promise<Objects & { rows: number }> {
+  await tick()
+  return { ...(await objectsOf(workspace)), rows: (await doomedObjects(workspace)).size }
+}
+
+const leaving = (referred: number) => ({ referred, doomed: 0, astray: [], rows: 0 })
+
+/** The object store, with some of its methods exchanged. */
+function objectsWith(methods: Partial<R2Bucket>): R2Bucket {
+  const bound = (target: R2Bucket, name: keyof R2Bucket) => target[name].bind(target)
+  return new Proxy(env.OBJECTS, {
+    get: (target, name) => methods[name as keyof R2Bucket] ?? bound(target, name as keyof R2Bucket),
+  })
+}
+
+/** An environment in which something happens while an upload is under way. */
+function whileStoring(happens: () => unknown): Pick<Environment, 'OBJECTS'> {
+  const put = async (...[key, body]: Parameters<R2Bucket['put']>) => {
+    await happens()
+    return env.OBJECTS.put(key, body)
+  }
+  return { OBJECTS: objectsWith({ put: put as R2Bucket['put'] }) }
+}
+
+const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, index) => index)
+const LIMIT_BYTES = 95_000_000
+const MEGABYTE = 1_000_000
+
+/** Megabytes, of which each byte says the how manieth it is in. */
+function megabytes(count: number): ReadableStream<Uint8Array> {
+  let next = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (next < count) controller.enqueue(new Uint8Array(MEGABYTE).fill(next++))
+      else controller.close()
+    },
+  })
+}
+
+describe('putSessionFile', () => {
+  it('stores a file, which is then in the list, and its content as it was sent', async () => {
+    const { sessionId, put, list, read } = await withFiles(0)
+    const before = now()
+    const { status, body } = await put('src/app.ts', EVERY_BYTE)
+    const file = { id: expect.any(String), sessionId, path: 'src/app.ts' }
+    const times = { createdAt: expect.stringMatching(INSTANT), updatedAt: body.createdAt }
+    expect([status, body]).toEqual([200, { ...file, ...times }])
+    expect(body.createdAt >= before && body.createdAt <= now()).toBe(true)
+    expect((await list()).body.items).toEqual([body])
+    expect((await read(body.id)).body).toEqual(EVERY_BYTE)
+  })
+
+  it('takes the id in either case, answers in lower case, and under the prefix', async () => {
+    const { key, sessionId, textOf } = await withFiles(0)
+    const path = `${PREFIX}/v1/sessions/${sessionId.toUpperCase()}/files?path=a%2Fb.md`
+    const headers = { 'Content-Length': '2' }
+    const { body } = await request('PUT', path, { key, body: 'ab', headers })
+    expect(body).toMatchObject({ sessionId, path: 'a/b.md' })
+    expect(await textOf(body.id)).toBe('ab')
+  })
+
+  it('keeps the id of the file at the path, and gives it the new content', async () => {
+    const { put, list, read } = await withFiles(0)
+    const first = (await put('a.md', 'one')).body
+    const before = await read(first.id)
+    await scheduler.wait(2)
+    const second = (await put('a.md', 'two, and longer')).body
+    expect(second).toEqual({ ...first, updatedAt: second.updatedAt })
+    expect(second.updatedAt > first.updatedAt).toBe(true)
+    expect((await list()).body.items).toEqual([second])
+    const after = await read(first.id)
+    expect([textIn(before), textIn(after)]).toEqual(['one', 'two, and longer'])
+    expect(after.headers.get('ETag')).not.toBe(before.headers.get('ETag'))
+    const end = await read(first.id, { Range: 'bytes=-6' })
+    expect([textIn(end), end.headers.get('Content-Range')]).toEqual(['longer', 'bytes 9-14/15'])
+  })
+
+  it('keeps the files of other paths and sessions', async () => {
+    const { workspace, projectId, sessionId, put, textOf } = await withFiles(0)
+    const other = await workspace.addSession(projectId)
+    const beside = await workspace.addSessionFile(sessionId, 'A.md', newUuid(), 'beside')
+    const elsewhere = await workspace.addSessionFile(other, 'a.md', newUuid(), 'elsewhere')
+    const { body } = await put('a.md', 'new')
+    expect([beside, elsewhere]).not.toContain(body.id)
+    expect([await textOf(body.id), await textOf(beside)]).toEqual(['new', 'beside'])
+    expect(await objectsOf(workspace)).toEqual({ referred: 3, doomed: 0, astray: [] })
+  })
+
+  it('takes both forms of a path that Unicode calls the same for one, and answers in NFC', async () => {
+    const { put, list } = await withFiles(0)
+    const composed = 'caf\u00e9/\ud55c.md'
+    const decomposed = composed.normalize('NFD')
+    expect(decomposed).not.toBe(composed)
+    const first = (await put(decomposed, 'one')).body
+    const second = (await put(composed, 'two')).body
+    expect([first.path, second.path, second.id]).toEqual([composed, composed, first.id])
+    expect((await list()).body.items).toHaveLength(1)
+  })
+
+  it('stores an empty file', async () => {
+    const { key, sessionId, workspace, put, read } = await withFiles(0)
+    const path = `/v1/sessions/${sessionId}/files?path=nothing`
+    const headers = { 'Content-Length': '0' }
+    const bodies = [{}, { body: new Uint8Array() }, { body: megabytes(0) }]
+    for (const body of bodies) {
+      const { body: file } = await request('PUT', path, { key, headers, ...body })
+      const { status, body: content } = await read(file.id)
+      expect([status, content]).toEqual([200, new Uint8Array()])
+      const part = await read(file.id, { Range: 'bytes=0-' })
+      expect([part.status, part.headers.get('Content-Range')]).toEqual([416, 'bytes */0'])
+      await put('nothing', 'something')
+    }
+    expect(await swept(workspace)).toEqual(leaving(1))
+  })
+
+  it('streams: the store has the beginning before the end is sent', async () => {
+    const { key, sessionId, textOf } = await withFiles(0)
+    const storing = Promise.withResolvers<void>()
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        controller.enqueue(new TextEncoder().encode('begin'))
+        await storing.promise
+        controller.enqueue(new TextEncoder().encode(' end'))
+        controller.close()
+      },
+    })
+    const path = `/v1/sessions/${sessionId}/files?path=a`
+    const environment = whileStoring(storing.resolve)
+    const headers = { 'Content-Length': '9' }
+    const answer = await request('PUT', path, { key, headers, body, environment })
+    expect(await textOf(answer.body.id)).toBe('begin end')
+  })
+
+  it('takes exactly 95,000,000 bytes, and refuses one more with 413 before it reads any', async () => {
+    const { workspace, key, sessionId, read } = await withFiles(0)
+    const path = `/v1/sessions/${sessionId}/files?path=large`
+    const send = (sizeBytes: number, body: ReadableStream) =>
+      request('PUT', path, { key, headers: { 'Content-Length': String(sizeBytes) }, body })
+    const { status, body: file } = await send(LIMIT_BYTES, megabytes(95))
+    expect(status).toBe(200)
+    const end = await read(file.id, { Range: `bytes=${LIMIT_BYTES - MEGABYTE - 1}-` })
+    expect([end.body.length, end.body[0], end.body[1], end.body.at(-1)]).toEqual([MEGABYTE + 1, 93, 94, 94])
+    expect(end.headers.get('Content-Range')).toMatch(/\/95000000$/)
+
+    const unread = megabytes(96)
+    expect((await send(LIMIT_BYTES + 1, unread)).status).toBe(413)
+    expect((await unread.getReader().read()).value?.[0]).toBe(0)
+    expect(await swept(workspace)).toEqual(leaving(1))
+  })
+
+  it.each([undefined, '', '-1', '1e3', 'ten'])(
+    'answers 411 if the length is declared as %s',
+    async (length) => {
+      const { workspace, key, sessionId } = await withFiles(0)
+      const headers: Record<string, string> = length === undefined ? {} : { 'Content-Length': length }
+      const path = `/v1/sessions/${sessionId}/files?path=a`
+      expect((await request('PUT', path, { key, headers, body: megabytes(1) })).status).toBe(411)
+      expect(await objectsOf(workspace)).toEqual({ referred: 0, doomed: 0, astray: [] })
+    },
+  )
+
+  it.each([
+    ['shorter', MEGABYTE + 1],
+    ['longer', MEGABYTE - 1],
+  ])('records nothing if the body is %s than it said', async (_, sizeBytes) => {
+    const { workspace, key, sessionId, put, textOf } = await withFiles(0)
+    const { id } = (await put('a', 'kept')).body
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const headers = { 'Content-Length': String(sizeBytes) }
+    const path = `/v1/sessions/${sessionId}/files?path=a`
+    expect((await request('PUT', path, { key, headers, body: megabytes(1) })).status).not.toBe(200)
+    logged.mockRestore()
+    expect(await textOf(id)).toBe('kept')
+    expect(await swept(workspace)).toEqual(leaving(1))
+  })
+})
+
+describe('a path', () => {
+  it.each([
+    'a',
+    'a b.md',
+    ' ',
+    '...',
+    '.env',
+    '..a/b..',
+    'a/.b/c..d',
+    '-rf',
+    '~/a',
+    '100%',
+    '%2e%2e',
+    'a?b#c&path=d',
+    'a+b',
+    '"\'; DROP TABLE sessionFiles; --',
+    '__proto__',
+    '\u202e\u{1f550}/\u4e2d\u6587',
+  ])('may be %j', async (path) => {
+    const { put, textOf } = await withFiles(0)
+    const { status, body } = await put(path, path)
+    expect([status, body.path, status === 200 && (await textOf(body.id))]).toEqual([200, path, path])
+  })
+
+  it.each([
+    '',
+    '/',
+    '/a',
+    'a/',
+    'a//b',
+    '.',
+    '..',
+    './a',
+    'a/.',
+    'a/./b',
+    '../a',
+    'a/..',
+    'a/../b',
+    'a/b/../../..',
+    '\\',
+    'a\\b',
+    '..\\a',
+    'a\\..\\b',
+    'C:\\a',
+    '\0',
+    'a\0.md',
+    'a\tb',
+    'a\nb',
+    'a\r',
+    '\u001f',
+    '\u007fa',
+  ])('may not be %j', async (path) => {
+    const { workspace, put } = await withFiles(0)
+    const { status, body } = await put(path, 'x')
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(/^path: /) }])
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, doomed: 0, astray: [] })
+  })
+
+  it.each(['x', '\u{1f550}', 'a/'])('has up to 1,000 characters such as %s', async (part) => {
+    const { workspace, put } = await withFiles(0)
+    const longest = part.repeat(1000 / [...part].length).replace(/\/$/, 'b')
+    const { status, body } = await put(longest, 'x')
+    expect([status, body.path]).toEqual([200, longest])
+    const tooLong = await put(`${longest}c`, 'x')
+    expect([tooLong.status, tooLong.body.error]).toEqual([400, expect.stringMatching(/^path: /)])
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 0, astray: [] })
+  })
+
+  it.each([
+    '',
+    '?path',
+    '?Path=a',
+    '?path=a&path=a',
+    '?path=a&p%61th=b',
+    '?path=%2e%2e%2fa',
+    '?path=a%5cb',
+    '?path=%00',
+    '?path=%FF',
+    '?path=%ED%A0%80',
+    '?path=a%',
+    '?path=a%zz',
+  ])('may not be sent as "%s"', async (query) => {
+    const { workspace, key, sessionId } = await withFiles(0)
+    const options = { key, body: 'x', headers: { 'Content-Length': '1' } }
+    const { status } = await request('PUT', `/v1/sessions/${sessionId}/files${query}`, options)
+    expect(status).toBe(400)
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, doomed: 0, astray: [] })
+  })
+})
+
+describe('retrieveSessionFileContent', () => {
+  const TEXT = '0123456789'
+
+  async function withText() {
+    const session = await withFiles(0)
+    const { id } = (await session.put('a.html', TEXT, { headers: { 'Content-Type': 'text/html' } })).body
+    return { ...session, id, etag: String((await session.read(id)).headers.get('ETag')) }
+  }
+
+  it('answers with the bytes as an attachment of no type, whatever they are', async () => {
+    const { id, etag, read } = await withText()
+    const answer = await read(id)
+    expect([answer.status, textIn(answer)]).toEqual([200, TEXT])
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      etag: expect.stringMatching(/^"[^"]+"$/),
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment',
+      'x-content-type-options': 'nosniff',
+      'accept-ranges': 'bytes',
+    })
+    expect(answer.headers.has('Content-Range')).toBe(false)
+    expect((await read(id)).headers.get('ETag')).toBe(etag)
+  })
+
+  it('answers 304 without a body to who has it, before it looks at a range', async () => {
+    const { id, etag, put, read } = await withText()
+    for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      for (const range of [{}, { Range: 'bytes=2-3' }, { Range: 'bytes=99-' }]) {
+        const answer = await read(id, { 'If-None-Match': tags, ...range })
+        expect([answer.status, answer.body, answer.headers.get('ETag')]).toEqual([304, null, etag])
+      }
+    }
+    expect((await read(id, { 'If-None-Match': '"x"' })).status).toBe(200)
+    await put('a.html', TEXT)
+    expect((await read(id, { 'If-None-Match': etag })).status).toBe(200)
+  })
+
+  it.each([
+    ['bytes=0-0', '0', '0-0'],
+    ['bytes=2-4', '234', '2-4'],
+    ['bytes=7-', '789', '7-9'],
+    ['bytes=-3', '789', '7-9'],
+    ['bytes=0-9', TEXT, '0-9'],
+    ['bytes=5-99', '56789', '5-9'],
+    ['bytes=-99', TEXT, '0-9'],
+  ])('answers 206 to %s', async (range, text, place) => {
+    const { id, etag, read } = await withText()
+    for (const ifRange of [{}, { 'If-Range': etag }]) {
+      const answer = await read(id, { Range: range, ...ifRange })
+      expect([answer.status, textIn(answer)]).toEqual([206, text])
+      expect(answer.headers.get('Content-Range')).toBe(`bytes ${place}/10`)
+      expect(answer.headers.get('ETag')).toBe(etag)
+    }
+  })
+
+  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('answers 416 to %s', async (range) => {
+    const { id, read } = await withText()
+    const { status, headers } = await read(id, { Range: range })
+    expect([status, headers.get('Content-Range')]).toEqual([416, 'bytes */10'])
+  })
+
+  it.each(['bytes=0-1,3-4', 'items=0-1', 'bytes', 'bytes=x'])('sends the whole to %s', async (range) => {
+    const { id, read } = await withText()
+    const answer = await read(id, { Range: range })
+    expect([answer.status, textIn(answer), answer.headers.has('Content-Range')]).toEqual([200, TEXT, false])
+  })
+
+  it('sends the whole if If-Range is not the entity tag of what is there now', async () => {
+    const { id, etag, put, read } = await withText()
+    const date = 'Sat, 01 Jan 2999 00:00:00 GMT'
+    for (const ifRange of [`W/${etag}`, '"x"', date, '']) {
+      const answer = await read(id, { Range: 'bytes=2-3', 'If-Range': ifRange })
+      expect([answer.status, textIn(answer)]).toEqual([200, TEXT])
+    }
+    await put('a.html', 'abcdefghij')
+    const answer = await read(id, { Range: 'bytes=2-3', 'If-Range': etag })
+    expect([answer.status, textIn(answer)]).toEqual([200, 'abcdefghij'])
+  })
+
+  it('takes the ids in either case, under the prefix', async () => {
+    const { key, sessionId, id } = await withText()
+    const path = `${PREFIX}/v1/sessions/${sessionId.toUpperCase()}/files/${id.toUpperCase()}/content`
+    expect(textIn(await request('GET', path, { key }))).toBe(TEXT)
+  })
+})
+
+describe('deleteSessionFile', () => {
+  it('deletes a file and its object once, and frees its path', async () => {
+    const { workspace, put, read, remove, list, textOf } = await withFiles(0)
+    const kept = (await put('kept', 'kept')).body
+    const { id } = (await put('a', 'one')).body
+    const answer = await remove(id.toUpperCase())
+    expect([answer.status, answer.body]).toEqual([200, { deleted: true, id }])
+    expect([(await remove(id)).status, (await read(id)).status]).toEqual([404, 404])
+    expect((await list()).body.items).toEqual([kept])
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 0, astray: [] })
+    const again = (await put('a', 'two')).body
+    expect([again.id === id, await textOf(again.id), await textOf(kept.id)]).toEqual([false, 'two', 'kept'])
+    expect(await swept(workspace)).toEqual(leaving(2))
+  })
+})
+
+describe('the errors of the files of a session', () => {
+  /** A session with a file, and what each operation on it answers. */
+  async function withOperations() {
+    const session = await withFiles(0)
+    const { workspace, projectId, sessionId } = session
+    const id = await workspace.addSessionFile(sessionId, 'a', newUuid(), 'kept')
+    const statuses = async (key = session.key) => {
+      const put = await session.put('a', 'new', { key })
+      const putNew = await session.put('b', 'new', { key })
+      const read = await request('GET', `/v1/sessions/${sessionId}/files/${id}/content`, { key })
+      const remove = await session.remove(id, { key })
+      return [put, putNew, read, remove].map(({ status }) => status)
+    }
+    return { ...session, workspace, projectId, id, statuses }
+  }
+
+  const untouched = { referred: 1, doomed: 0, astray: [] }
+
+  it('answers 409 to every change while the project is archived, and still lets read', async () => {
+    const { workspace, projectId, id, textOf, statuses } = await withOperations()
+    await workspace.archiveProject(projectId)
+    expect(await statuses()).toEqual([409, 409, 200, 409])
+    expect(await textOf(id)).toBe('kept')
+    expect(await objectsOf(workspace)).toEqual(untouched)
+  })
+
+  it.each(['session', 'project'] as const)('answers 410 if the %s was deleted', async (type) => {
+    const { workspace, projectId, sessionId, statuses } = await withOperations()
+    await workspace.delete(type, type === 'session' ? sessionId : projectId)
+    expect(await statuses()).toEqual([410, 410, 410, 410])
+    expect(await objectsOf(workspace)).toEqual(untouched)
+    expect(await swept(workspace)).toEqual(leaving(0))
+    expect(await statuses()).toEqual([410, 410, 410, 410])
+  })
+
+  it('answers 403 to a key that is limited to other projects, also of what is archived or deleted', async () => {
+    const { workspace, projectId, sessionId, statuses } = await withOperations()
+    const limited = await workspace.addKey({ projectIds: [await workspace.addProject()] })
+    expect(await statuses(limited)).toEqual([403, 403, 403, 403])
+    await workspace.archiveProject(projectId)
+    expect(await statuses(limited)).toEqual([403, 403, 403, 403])
+    await workspace.deleteSession(sessionId)
+    expect(await statuses(limited)).toEqual([403, 403, 403, 403])
+    expect(await objectsOf(workspace)).toEqual(untouched)
+  })
+
+  it('answers 404 for a file of another session, in the words for one that nobody has', async () => {
+    const { workspace, projectId, remove, read } = await withOperations()
+    const other = await workspace.addSession(projectId)
+    const elsewhere = await workspace.addSessionFile(other, 'b')
+    for (const ask of [remove, (id: string) => read(id)]) {
+      const nobodys = await ask(newUuid())
+      const others = await ask(elsewhere)
+      expect([nobodys.status, others.status, others.body]).toEqual([404, 404, nobodys.body])
+    }
+    expect(await objectsOf(workspace)).toEqual({ ...untouched, referred: 2 })
+  })
+})
+
+describe('uploads at once', () => {
+  it('to one path make one file, with the whole content of one of them', async () => {
+    const { workspace, put, list, textOf } = await withFiles(0)
+    const texts = Array.from({ length: 12 }, (_, index) => `${index} `.repeat(1000 + index))
+    const answers = await Promise.all(texts.map((text) => put('a', text)))
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`))).toHaveProperty('size', 1)
+    const { items } = (await list()).body
+    expect(items).toHaveLength(1)
+    const text = await textOf(items[0].id)
+    expect(texts).toContain(text)
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 11, astray: [] })
+    expect(await swept(workspace)).toEqual(leaving(1))
+    expect(await textOf(items[0].id)).toBe(text)
+  })
+
+  it('and deletions of the file leave it whole or not at all', async () => {
+    const { workspace, put, remove, list, textOf } = await withFiles(0)
+    const { id } = (await put('a', 'first')).body
+    const uploads = Array.from({ length: 8 }, (_, index) => put('a', `text ${index}`))
+    const deletions = Array.from({ length: 4 }, () => remove(id))
+    for (const { status } of await Promise.all(uploads)) expect(status).toBe(200)
+    expect((await Promise.all(deletions)).map(({ status }) => status).sort()).toEqual([200, 404, 404, 404])
+    const { items } = (await list()).body
+    for (const file of items) expect(await textOf(file.id)).toMatch(/^text \d$/)
+    expect((await objectsOf(workspace)).astray).toEqual([])
+    expect(await swept(workspace)).toEqual(leaving(items.length))
+  })
+
+  it('and the deletion of the session leave nothing', async () => {
+    const { workspace, key, sessionId, put } = await withFiles(0)
+    let stored = 0
+    let deletion: Promise<ApiResponse> | undefined
+    const environment = whileStoring(() => {
+      if (++stored === 5) deletion = request('DELETE', `/v1/sessions/${sessionId}`, { key })
+    })
+    const paths = Array.from({ length: 16 }, (_, index) => `${index}`)
+    const answers = await Promise.all(paths.map((path) => put(path, 'text', { environment })))
+    expect((await deletion)?.status).toBe(200)
+    const recorded = answers.filter(({ status }) => status === 200).length
+    expect(answers.filter(({ status }) => status === 410)).toHaveLength(16 - recorded)
+    expect(await objectsOf(workspace)).toMatchObject({ referred: recorded, astray: [] })
+    expect(await swept(workspace)).toEqual(leaving(0))
+    expect(await workspace.dump('sessionFiles')).toEqual([])
+  })
+})
+
+describe('an upload under way', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  const happenings: [string, number, (session: Awaited<ReturnType<typeof withFiles>>) => Promise<void>][] = [
+    ['the session is deleted', 410, ({ workspace, sessionId }) => workspace.deleteSession(sessionId)],
+    ['the project is deleted', 410, ({ workspace, projectId }) => workspace.delete('project', projectId)],
+    ['the project is archived', 409, ({ workspace, projectId }) => workspace.archiveProject(projectId)],
+  ]
+
+  it.each(happenings)('is not recorded if meanwhile %s', async (_, status, happen) => {
+    const session = await withFiles(0)
+    const { workspace, put } = session
+    await put('a', 'kept')
+    const environment = whileStoring(() => happen(session))
+    for (const path of ['a', 'b']) expect((await put(path, 'new', { environment })).status).toBe(status)
+    expect(await workspace.dump('sessionFiles')).toHaveLength(1)
+    // The second is refused at once: nothing is stored for it.
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 1, astray: [] })
+    expect(await swept(workspace)).toEqual(leaving(status === 410 ? 0 : 1))
+  })
+
+  it('is not recorded if meanwhile its key is revoked', async () => {
+    const { workspace, put } = await withFiles(0)
+    const { token, id } = await workspace.addKeyWithId()
+    const environment = whileStoring(() => workspace.revokeKey(id))
+    expect((await put('a', 'new', { key: token, environment })).status).toBe(401)
+    expect(await workspace.dump('sessionFiles')).toEqual([])
+    expect(await swept(workspace)).toEqual(leaving(0))
+  })
+
+  it('is doomed until it is recorded, and spared by every tick within its hour', async () => {
+    const { workspace, put, textOf } = await withFiles(0)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const HOUR_MS = 3_600_000
+    const counted: number[] = []
+    const environment = whileStoring(async () => {
+      vi.setSystemTime(Date.now() + HOUR_MS - 1)
+      await tick(now())
+      counted.push((await doomedObjects(workspace)).size)
+    })
+    const { status, body } = await put('a', 'slow', { environment })
+    expect([status, counted]).toEqual([200, [1]])
+    expect(await swept(workspace)).toEqual(leaving(1))
+    expect(await textOf(body.id)).toBe('slow')
+  })
+
+  it.each([1, 2, 3])('answers 409 after %s hours, and leaves nothing', async (hours) => {
+    const { workspace, put, textOf } = await withFiles(0)
+    const { id } = (await put('a', 'kept')).body
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const environment = whileStoring(async () => {
+      vi.setSystemTime(Date.now() + hours * 3_600_000)
+      await tick(now())
+    })
+    expect((await put('a', 'late', { environment })).status).toBe(409)
+    expect(await textOf(id)).toBe('kept')
+    expect((await objectsOf(workspace)).astray).toEqual([])
+    expect(await swept(workspace)).toEqual(leaving(1))
+  })
+})
+
+describe('a replaced object', () => {
+  it('stays for an hour for who reads it, then is swept', async () => {
+    const { workspace, put, textOf } = await withFiles(0)
+    const { id } = (await put('a', 'old')).body
+    const before = Date.now()
+    await put('a', 'new')
+    const [[objectKey, sweepAfter]] = [...(await doomedObjects(workspace))] as [[string, string]]
+    expect(Date.parse(sweepAfter)).toBeGreaterThanOrEqual(before + 3_600_000)
+    await tick(new Date(Date.parse(sweepAfter) - 1).toISOString())
+    expect(await (await env.OBJECTS.get(objectKey))?.text()).toBe('old')
+    await tick(sweepAfter)
+    expect(await env.OBJECTS.head(objectKey)).toBeNull()
+    expect(await textOf(id)).toBe('new')
+    expect(await swept(workspace)).toEqual(leaving(1))
+  })
+
+  it('is read to its end by who was told of it before', async () => {
+    const { put, read, textOf } = await withFiles(0)
+    const { id } = (await put('a', 'old')).body
+    const get = async (...[objectKey]: Parameters<R2Bucket['get']>) => {
+      await put('a', 'new')
+      await tick(now())
+      return env.OBJECTS.get(objectKey)
+    }
+    const answer = await read(id, {}, { OBJECTS: objectsWith({ get: get as R2Bucket['get'] }) })
+    expect([answer.status, textIn(answer), await textOf(id)]).toEqual([200, 'old', 'new'])
+  })
+})
+
+describe('while a store is away', () => {
+  beforeEach(() => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  const R2_ERROR = new Error('put: We encountered an internal error. Please try again. (10001)')
+  const D1_ERROR = new Error('D1_ERROR: Network connection lost.')
+
+  function expectUnavailable({ status, headers, body }: ApiResponse) {
+    expect([status, headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)])
+    expect(body.error).not.toMatch(/R2|D1|10001|internal|network|object/i)
+  }
+
+  /** R2 that fails, with the object stored all the same. */
+  const storesAndFails = async (...[key, body]: Parameters<R2Bucket['put']>) => {
+    await env.OBJECTS.put(key, body)
+    throw R2_ERROR
+  }
+
+  const failures: [string, () => Partial<Environment>][] = [
+    ['R2 fails', () => ({ OBJECTS: failingObjects(R2_ERROR) })],
+    [
+      'R2 fails after it stored',
+      () => ({ OBJECTS: objectsWith({ put: storesAndFails as R2Bucket['put'] }) }),
+    ],
+    ['D1 fails at first', () => ({ DB: failingDatabase(D1_ERROR) })],
+    [
+      'D1 fails after the object is stored',
+      () => {
+        const { DB } = watchedDatabase()
+        const environment = whileStoring(() => {
+          DB.batch = () => Promise.reject(D1_ERROR)
+        })
+        return { DB, ...environment }
+      },
+    ],
+  ]
+
+  it.each(failures)('an upload leaves everything as it was: %s', async (_, environmentOf) => {
+    const { workspace, put, list, textOf } = await withFiles(0)
+    const kept = (await put('a', 'kept')).body
+    for (const path of ['a', 'b']) {
+      expectUnavailable(await put(path, 'new', { environment: environmentOf() }))
+      expect((await list()).body.items).toEqual([kept])
+      expect(await textOf(kept.id)).toBe('kept')
+      expect(await objectsOf(workspace)).toMatchObject({ referred: 1, astray: [] })
+    }
+    expect(await swept(workspace)).toEqual(leaving(1))
+    for (const path of ['a', 'b']) expect((await put(path, 'new')).status).toBe(200)
+    expect(await swept(workspace)).toEqual(leaving(2))
+    expect(await textOf(kept.id)).toBe('new')
+  })
+
+  it('an upload that D1 recorded without saying so is kept', async () => {
+    const { workspace, put, list, textOf } = await withFiles(0)
+    const { DB } = watchedDatabase()
+    const batch = DB.batch.bind(DB)
+    const environment = whileStoring(() => {
+      DB.batch = async (statements) => {
+        await batch(statements)
+        throw D1_ERROR
+      }
+    })
+    expectUnavailable(await put('a', 'new', { environment: { DB, ...environment } }))
+    expect(await swept(workspace)).toEqual(leaving(1))
+    const { items } = (await list()).body
+    expect(await textOf(items[0].id)).toBe('new')
+    expect((await put('a', 'again')).body.id).toBe(items[0].id)
+  })
+
+  it('an upload that breaks off leaves nothing', async () => {
+    const { workspace, key, sessionId } = await withFiles(0)
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(10))
+        controller.error(new Error('The client is gone'))
+      },
+    })
+    const path = `/v1/sessions/${sessionId}/files?path=a`
+    const answer = await request('PUT', path, { key, body, headers: { 'Content-Length': '20' } })
+    expect(answer.status).not.toBe(200)
+    expect(await workspace.dump('sessionFiles')).toEqual([])
+    expect(await swept(workspace)).toEqual(leaving(0))
+  })
+
+  it('a content is not answered, nor is one that the store does not have; a 304 needs no store', async () => {
+    const { put, read, textOf } = await withFiles(0)
+    const { id } = (await put('a', 'text')).body
+    const etag = String((await read(id)).headers.get('ETag'))
+    const broken = [failingObjects(R2_ERROR), objectsWith({ get: (async () => null) as R2Bucket['get'] })]
+    for (const OBJECTS of broken) {
+      expectUnavailable(await read(id, {}, { OBJECTS }))
+      expectUnavailable(await read(id, { Range: 'bytes=0-1' }, { OBJECTS }))
+      expect((await read(id, { 'If-None-Match': etag }, { OBJECTS })).status).toBe(304)
+    }
+    expect(await textOf(id)).toBe('text')
+  })
+
+  it('a deletion that R2 does not answer leaves the object to the sweep, and the file gone', async () => {
+    const { workspace, put, read, remove, list } = await withFiles(0)
+    const { id } = (await put('a', 'text')).body
+    expectUnavailable(await remove(id, { environment: { OBJECTS: failingObjects(R2_ERROR) } }))
+    expect([(await read(id)).status, (await list()).body.items]).toEqual([404, []])
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, doomed: 1, astray: [] })
+    expect(await swept(workspace)).toEqual(leaving(0))
+  })
+
+  it('a deletion that D1 does not answer changes nothing', async () => {
+    const { workspace, put, remove, textOf } = await withFiles(0)
+    const { id } = (await put('a', 'text')).body
+    expectUnavailable(await remove(id, { environment: { DB: failingDatabase(D1_ERROR) } }))
+    expect(await textOf(id)).toBe('text')
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 0, astray: [] })
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import * as tables from '../src/db/schema.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase } from './support/bindings.ts'
 import { now, Workspace } from './support/workspace.ts'
@@ -19,12 +20,76 @@ async function withSkill(files: Record<string, string> = { 'SKILL.md': '# Releas
 }
 
 interface SkillFile {
+  readonly id: string
   readonly filename: string
   readonly content: string
 }
 
-const contents = (files: SkillFile[]) =>
+const contents = (files: readonly Omit<SkillFile, 'id'>[]) =>
   Object.fromEntries(files.map(({ filename, content }) => [filename, content]))
+
+/** The id of each file. */
+const idsOf = (files: SkillFile[]) => Object.fromEntries(files.map(({ id, filename }) => [filename, id]))
+
+const MEBIBYTE = 2 ** 20
+
+const NEW_SKILL = {
+  name: 'release-notes',
+  description: 'Writes release notes.',
+  files: [
+    { filename: 'SKILL.md', content: '# Notes\n' },
+    { filename: 'scripts/run.sh', content: 'echo\n' },
+  ],
+}
+
+/** A workspace, and its skills through HTTP. */
+async function withSkills() {
+  const workspace = await Workspace.create()
+  const key = await workspace.addKey()
+  const send = (method: string, path: string, options: RequestOptions = {}) =>
+    request(method, `/v1/skills${path}`, { key, ...options })
+  return {
+    workspace,
+    key,
+    /** @param change what is other than in `NEW_SKILL`. */
+    create: (change: object = {}, more: RequestOptions = {}) =>
+      send('POST', '', { json: { ...NEW_SKILL, ...change }, ...more }),
+    retrieve: (id: string, more?: RequestOptions) => send('GET', `/${id}`, more),
+    update: (id: string, change: unknown, more: RequestOptions = {}) =>
+      send('PATCH', `/${id}`, { json: change, ...more }),
+    remove: (id: string, more?: RequestOptions) => send('DELETE', `/${id}`, more),
+    list: (query = '', more?: RequestOptions) => send('GET', query, more),
+    /** All that is stored. */
+    rows: async () => ({
+      skills: await workspace.dump('skills'),
+      files: await workspace.dump('skillFiles'),
+    }),
+  }
+}
+
+const filesIn = (record: Readonly<Record<string, string>>) =>
+  Object.entries(record).map(([filename, content]) => ({ filename, content }))
+
+/** As many files as their contents. */
+const filesOf = (...contents: string[]) =>
+  contents.map((content, index) => ({ filename: `file-${index}.md`, content }))
+
+const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
+
+const CONTENTS = {
+  'controls.txt': String.fromCharCode(...Array.from({ length: 159 }, (_, index) => index + 1)),
+  'crlf.txt': 'a\r\nb\rc\n\n\u0085\u2028\u2029\r\n',
+  'empty.txt': '',
+  'escapes.json': '{"a":"\\u0000\\\\\\"\\/"}',
+  'markup.html': '</script><!-- & "quoted" \'single\' --><script>',
+  'no-break.txt': '\ufeff\u00a0\u200b\u200d\u202e\u2060\ufffd\ufffe\uffff',
+  'no-newline.txt': 'the last line has no end',
+  'null.txt': 'null',
+  'number.txt': '0012.50',
+  'spaces.txt': '  \t leading and trailing \t  \n\n',
+  'sql.txt': "'; DROP TABLE skills; -- ? ?1 :name",
+  'unicode.txt': 'e\u0301 \u00e9 \u65e5\u672c \u{1f469}\u200d\u{1f680} \u{10ffff} \u0130\u0131 \u1e9e',
+}
 
 describe('retrieveSkill', () => {
   it('answers with the skill and all of its files', async () => {
@@ -35,7 +100,7 @@ describe('retrieveSkill', () => {
     expect(headers.get('Content-Type')).toMatch(/^application\/json/)
     expect(body).toEqual({
       id: skillId,
-      name: 'release-notes',
+      name: expect.stringMatching(/^skill-/),
       description: 'Writes release notes.',
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
@@ -90,22 +155,8 @@ describe('retrieveSkill', () => {
   })
 
   it('answers with contents exactly as they were stored', async () => {
-    const files = {
-      'controls.txt': '\u0001\u0002\b\t\v\f\u001b\u007f\u0080\u009f',
-      'empty.txt': '',
-      'escapes.json': '{"a":"\\u0000\\\\\\"\\/"}',
-      'lines.txt': 'a\r\nb\rc\n\n\u0085\u2028\u2029\r\n',
-      'markup.html': '</script><!-- & "quoted" \'single\' --><script>',
-      'no-break.txt': '\ufeff\u00a0\u200b\u200d\u202e\u2060\ufffd\ufffe\uffff',
-      'number.txt': '0012.50',
-      'null.txt': 'null',
-      'spaces.txt': '  \t leading and trailing \t  ',
-      'sql.txt': "'; DROP TABLE skills; -- ? ?1 :name",
-      'unicode.txt': 'e\u0301 \u00e9 \u65e5\u672c \u{1f469}\u200d\u{1f680} \u{10ffff} \u0130\u0131 \u1e9e',
-    }
-    const { retrieve } = await withSkill(files)
-    const { body } = await retrieve()
-    expect(contents(body.files)).toEqual(files)
+    const { retrieve } = await withSkill(CONTENTS)
+    expect(contents((await retrieve()).body.files)).toEqual(CONTENTS)
   })
 
   it('answers with filenames exactly as they were stored', async () => {
@@ -327,5 +378,525 @@ describe('the errors of retrieveSkill', () => {
     expect(answers[0]?.headers.has('ETag')).toBe(false)
     expect(answers[0]?.body).toEqual(answers[1]?.body)
     expect(answers[0]?.body.error).not.toMatch(/skill|D1|table/i)
+  })
+})
+
+describe('createSkill', () => {
+  it.each(['', PREFIX])('creates a skill with its files under "%s"', async (basePath) => {
+    const { key, retrieve } = await withSkills()
+    const before = now()
+    const { status, headers, body } = await request('POST', `${basePath}/v1/skills`, { key, json: NEW_SKILL })
+    expect([status, headers.get('Location')]).toEqual([201, `${basePath}/v1/skills/${body.id}`])
+    expect(body).toEqual({
+      id: expect.stringMatching(UUID),
+      name: 'release-notes',
+      description: 'Writes release notes.',
+      createdAt: expect.stringMatching(INSTANT),
+      updatedAt: body.createdAt,
+      files: [
+        { id: expect.stringMatching(UUID), filename: 'SKILL.md', content: '# Notes\n' },
+        { id: expect.stringMatching(UUID), filename: 'scripts/run.sh', content: 'echo\n' },
+      ],
+    })
+    expect(body.createdAt >= before && body.createdAt <= now()).toBe(true)
+    expect(new Set([body.id, ...Object.values(idsOf(body.files))]).size).toBe(3)
+    expect((await retrieve(body.id)).body).toEqual(body)
+  })
+
+  it.each<[string, readonly string[]]>([
+    ['name', ['a', '7', '0-a-1', 'a'.repeat(64)]],
+    ['description', ['x', ' ', '\u{1f550}'.repeat(1024)]],
+    [
+      'filename',
+      ['a', '.a', '...', '..a/b..', 'a/b/c.md', 'a b/\u65e5 (1).md', 'q\'"?%#&', '\u{1f550}'.repeat(255)],
+    ],
+  ])('takes each %s that it should', async (part, values) => {
+    const { create, retrieve } = await withSkills()
+    for (const [index, value] of values.entries()) {
+      const change = part === 'filename' ? { files: [{ filename: value, content: '' }] } : { [part]: value }
+      const { status, body } = await create({ name: `skill-${index}`, ...change })
+      expect([status, body]).toEqual([201, expect.objectContaining(change.files ? {} : change)])
+      if (change.files) expect(contents((await retrieve(body.id)).body.files)).toEqual({ [value]: '' })
+    }
+  })
+
+  it.each<[string, readonly unknown[]]>([
+    [
+      'name',
+      ['', 'a'.repeat(65), '-', '-a', 'a-', 'a--b', 'Aa', 'a_b', 'a.b', 'a b', 'a\n', '\u00e9', '\u0661', 7],
+    ],
+    ['description', ['', 'x'.repeat(1025), 'a\0b', '\ud800', 7, null]],
+    [
+      'filename',
+      ['', 'x'.repeat(256), '/etc/passwd', 'a/', 'a//b', '.', '..', './a', '../a', 'a/.', 'a/../b'],
+    ],
+    ['filename', ['a\\..\\b', 'C:\\a', 'a\0b', 'a\nb', 'a\u007f', 'a\ud800', 7, null]],
+    [
+      'content',
+      ['a\0b', '\ud83d', 'x'.repeat(MEBIBYTE + 1), `${'\u{1f550}'.repeat(MEBIBYTE / 4)}x`, 7, null],
+    ],
+  ])('refuses each %s that is wrong, with nothing changed', async (part, values) => {
+    const { create, update, rows } = await withSkills()
+    const { id } = (await create()).body
+    const before = await rows()
+    const isOfFile = part === 'filename' || part === 'content'
+    for (const value of values) {
+      const file = { filename: 'a', content: '', [part]: value }
+      const change = isOfFile ? { files: [...NEW_SKILL.files, file] } : { [part]: value }
+      const error = expect.stringMatching(
+        new RegExp(`^${isOfFile ? `files\\.2\\.${part}` : part}: expected `),
+      )
+      for (const answer of [await create({ name: 'other', ...change }), await update(id, change)]) {
+        expect([answer.status, answer.body]).toEqual([400, { error }])
+      }
+    }
+    expect(await rows()).toEqual(before)
+  })
+
+  it.each([0, 25, 26, 200])('takes %i files', async (count) => {
+    const { create, retrieve, update } = await withSkills()
+    const files = filesOf(...Array.from({ length: count }, (_, index) => `# ${index}\n`))
+    const { status, body } = await create({ files })
+    expect([status, contents(body.files)]).toEqual([201, contents(files)])
+    expect((await update(body.id, { files })).body.files).toEqual(body.files)
+    expect((await retrieve(body.id)).body.files).toEqual(body.files)
+  })
+
+  it('takes files of 1 MiB in UTF-8, and 4 MiB of them', async () => {
+    const { create, retrieve } = await withSkills()
+    const files = filesOf(
+      'x'.repeat(MEBIBYTE),
+      '\u00e9'.repeat(MEBIBYTE / 2),
+      '\u{1f550}'.repeat(MEBIBYTE / 4),
+      `${'\u65e5'.repeat((MEBIBYTE - 1) / 3)}x`,
+    )
+    const { status, body } = await create({ files })
+    expect(status).toBe(201)
+    const stored = contents((await retrieve(body.id)).body.files)
+    for (const { filename, content } of files) expect(stored[filename] === content).toBe(true)
+  })
+
+  const named = (...filenames: string[]) => filenames.map((filename) => ({ filename, content: '' }))
+
+  it.each([
+    ['201 files', filesOf(...Array(201).fill('')), /^files: expected up to 200 files$/],
+    ['4 MiB and 1 byte', filesOf(...Array(4).fill('\u00e9'.repeat(MEBIBYTE / 2)), 'x'), /^files: .* 4 MiB/],
+    ['a filename twice', named('a.md', 'b.md', 'a.md'), /^files: .* case$/],
+    ['filenames that differ in case', named('SKILL.md', 'skill.md'), /^files: .* case$/],
+    ['folders that differ in case', named('Docs/a.md', 'docs/A.md'), /^files: .* case$/],
+    ['filenames that differ in the case of \u00c9', named('\u00c9.md', '\u00e9.md'), /^files: .* case$/],
+    ['filenames that differ in the case of \u03a3', named('\u03a3.md', '\u03c2.md'), /^files: .* case$/],
+    ['filenames that differ in the case of \u1e9e', named('\u1e9e.md', '\u00df.md'), /^files: .* case$/],
+    ['filenames that differ in Unicode form', named('\u00e9.md', 'e\u0301.md'), /^files: .* case$/],
+    ['a file without content', [{ filename: 'a' }], /^files\.0\.content: required/],
+    ['a file with one property more', [{ filename: 'a', content: '', id: 'x' }], /^files\.0\.id: unknown/],
+    ['files by name', { 'SKILL.md': '' }, /^files: expected an array/],
+  ])('refuses %s, with nothing changed', async (_, files, error) => {
+    const { create, update, rows } = await withSkills()
+    const { id } = (await create()).body
+    const before = await rows()
+    for (const answer of [await create({ name: 'other', files }), await update(id, { files })]) {
+      expect([answer.status, answer.body]).toEqual([400, { error: expect.stringMatching(error) }])
+    }
+    expect(await rows()).toEqual(before)
+  })
+
+  it('refuses a body that lacks a part, or has one more', async () => {
+    const { create, rows } = await withSkills()
+    for (const part of ['name', 'description', 'files']) {
+      const { status, body } = await create({ [part]: undefined })
+      expect([status, body.error]).toEqual([400, expect.stringContaining(`${part}: required`)])
+    }
+    expect((await create({ id: crypto.randomUUID() })).body).toEqual({ error: 'id: unknown property' })
+    expect(await rows()).toEqual({ skills: [], files: [] })
+  })
+
+  it('takes a body of 16 MiB, and refuses a longer one before it is read', async () => {
+    const { create, update } = await withSkills()
+    const declared = (body: BodyInit, bytes: number) => ({
+      json: undefined,
+      body,
+      headers: { 'Content-Type': 'application/json', 'Content-Length': String(bytes) },
+    })
+    const limit = 16 * MEBIBYTE
+    const created = await create({}, declared(JSON.stringify(NEW_SKILL).padEnd(limit), limit))
+    expect(created.status).toBe(201)
+    const change = JSON.stringify({ description: 'Longer.' }).padEnd(limit)
+    expect((await update(created.body.id, undefined, declared(change, limit))).status).toBe(200)
+    let pulled = 0
+    const stream = () => new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
+    expect((await create({}, declared(stream(), limit + 1))).status).toBe(413)
+    expect((await update(created.body.id, undefined, declared(stream(), limit + 1))).status).toBe(413)
+    expect(pulled).toBe(0)
+  })
+
+  it('keeps contents exactly as they come', async () => {
+    const { create, retrieve, update } = await withSkills()
+    const { body } = await create({ files: filesIn(CONTENTS) })
+    expect(contents(body.files)).toEqual(CONTENTS)
+    expect(contents((await retrieve(body.id)).body.files)).toEqual(CONTENTS)
+    const values = Object.values(CONTENTS).reverse()
+    const changed = Object.fromEntries(
+      Object.keys(CONTENTS).map((name, index) => [name, values[index] ?? '']),
+    )
+    await update(body.id, { files: filesIn(changed) })
+    expect(contents((await retrieve(body.id)).body.files)).toEqual(changed)
+  })
+
+  it('refuses a name that the organization has, and leaves that skill alone', async () => {
+    const { create, rows } = await withSkills()
+    await create()
+    const before = await rows()
+    const { status, body } = await create({ description: 'Other.', files: filesOf('other') })
+    expect([status, body.error]).toEqual([409, expect.stringMatching(/^name: /)])
+    expect(await rows()).toEqual(before)
+    const stranger = await withSkills()
+    expect((await stranger.create()).status).toBe(201)
+  })
+
+  it('creates one of many with the same name at once, with its own files alone', async () => {
+    const { create, retrieve, rows } = await withSkills()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => create({ files: [{ filename: `${index}.md`, content: '' }] })),
+    )
+    expect(statuses(answers)).toEqual([201, ...Array(19).fill(409)])
+    const created = answers.find(({ status }) => status === 201)?.body
+    expect((await retrieve(created.id)).body).toEqual(created)
+    expect(created.files).toHaveLength(1)
+    const { skills, files } = await rows()
+    expect([skills.length, files.length]).toEqual([1, 1])
+  })
+})
+
+describe('the Idempotency-Key of createSkill', () => {
+  const repeated = (key = 'first') => ({ headers: { 'Idempotency-Key': key } })
+
+  it('answers an equal body with the skill as it is now, and creates none', async () => {
+    const { create, retrieve, update, rows } = await withSkills()
+    const first = await create({}, repeated())
+    const second = await create({}, repeated())
+    expect([second.status, second.body]).toEqual([201, first.body])
+    expect(second.headers.get('Location')).toBe(first.headers.get('Location'))
+    await update(first.body.id, { name: 'changed', files: filesOf('new') })
+    const before = await rows()
+    const third = await create({}, repeated())
+    expect([third.status, third.body]).toEqual([201, (await retrieve(first.body.id)).body])
+    expect(await rows()).toEqual(before)
+  })
+
+  it.each([
+    ['name', { name: 'other' }],
+    ['description', { description: 'Other.' }],
+    ['content', { files: NEW_SKILL.files.map((file) => ({ ...file, content: 'other' })) }],
+    ['number of files', { files: NEW_SKILL.files.slice(1) }],
+  ])('refuses another %s', async (_, change) => {
+    const { create, rows } = await withSkills()
+    await create({}, repeated())
+    const before = await rows()
+    const { status, body } = await create(change, repeated())
+    expect([status, body.error]).toEqual([409, expect.stringMatching(/^Idempotency-Key: /)])
+    expect(await rows()).toEqual(before)
+  })
+
+  it('makes one skill of many requests at once', async () => {
+    const { create, rows } = await withSkills()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create({}, repeated())))
+    expect(statuses(answers)).toEqual(Array(20).fill(201))
+    for (const { body } of answers) expect(body).toEqual(answers[0]?.body)
+    const { skills, files } = await rows()
+    expect([skills.length, files.length]).toEqual([1, 2])
+  })
+
+  it("is the organization's own, and ends with the skill", async () => {
+    const { create, remove } = await withSkills()
+    const stranger = await withSkills()
+    const theirs = await stranger.create({}, repeated())
+    const first = await create({}, repeated())
+    expect(first.status).toBe(201)
+    expect(first.body.id).not.toBe(theirs.body.id)
+    expect((await create({ name: 'other' }, repeated('second'))).status).toBe(201)
+    expect((await create({}, repeated('third'))).status).toBe(409)
+    await remove(first.body.id)
+    const again = await create({ description: 'Other.' }, repeated())
+    expect(again.status).toBe(201)
+    expect(again.body.id).not.toBe(first.body.id)
+  })
+
+  it('takes 1 to 255 characters', async () => {
+    const { create } = await withSkills()
+    expect((await create({}, repeated('k'.repeat(255)))).status).toBe(201)
+    for (const key of ['', 'k'.repeat(256)]) {
+      expect((await create({ name: 'other' }, repeated(key))).status).toBe(400)
+    }
+  })
+})
+
+describe('listSkills', () => {
+  it('lists the skills in order of creation, without their files', async () => {
+    const { create, list } = await withSkills()
+    const expected = []
+    for (const name of ['b', 'c', 'a']) {
+      const { files, ...summary } = (await create({ name })).body
+      expected.push(summary)
+    }
+    const { status, body } = await list()
+    expect([status, body]).toEqual([200, { items: expected, nextCursor: null }])
+  })
+
+  it('is empty for an organization without skills, whatever others have', async () => {
+    const { list } = await withSkills()
+    await (await withSkills()).create()
+    expect((await list()).body).toEqual({ items: [], nextCursor: null })
+  })
+
+  it('walks in pages, past what is deleted meanwhile', async () => {
+    const { create, list, remove } = await withSkills()
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c', 'd', 'e']) ids.push((await create({ name })).body.id)
+    const first = (await list('?limit=2')).body
+    expect(first.nextCursor).toBe(ids[1])
+    await remove(first.nextCursor)
+    const second = (await list(`?limit=2&cursor=${first.nextCursor.toUpperCase()}`)).body
+    const third = (await list(`?limit=2&cursor=${second.nextCursor}`)).body
+    expect(third.nextCursor).toBe(null)
+    const walked = [first, second, third].flatMap(({ items }) => items)
+    expect(walked.map(({ id }) => id)).toEqual(ids)
+  })
+
+  it('has pages of 50 if no limit is given, and of up to 1,000', async () => {
+    const { workspace, list } = await withSkills()
+    for (let count = 0; count < 1001; count++) await workspace.addSkill({})
+    expect((await list()).body.items).toHaveLength(50)
+    for (const limit of ['1000', '1001']) {
+      const { items, nextCursor } = (await list(`?limit=${limit}`)).body
+      expect([items.length, nextCursor]).toEqual([1000, items[999].id])
+    }
+  })
+
+  it.each(['limit=0', 'limit=-1', 'limit=x', 'limit=', 'limit=1&limit=1', 'cursor=', 'cursor=release-notes'])(
+    'refuses the query %s',
+    async (query) => {
+      const { list } = await withSkills()
+      expect((await list(`?${query}`)).status).toBe(400)
+    },
+  )
+})
+
+describe('updateSkill', () => {
+  /** A skill that was made long ago. */
+  async function withOldSkill() {
+    const skills = await withSkills()
+    const { id } = (await skills.create()).body
+    const long = '2020-01-01T00:00:00.000Z'
+    await skills.workspace.change(tables.skills, id, { createdAt: long, updatedAt: long })
+    const { headers, body } = await skills.retrieve(id)
+    return { ...skills, id, old: body, oldTag: headers.get('ETag') }
+  }
+
+  it.each([
+    ['name', { name: 'changed' }],
+    ['description', { description: 'Changed.' }],
+  ])('changes the %s alone', async (_, change) => {
+    const { id, old, oldTag, update, retrieve } = await withOldSkill()
+    const before = now()
+    const { status, body } = await update(id.toUpperCase(), change)
+    expect([status, body]).toEqual([200, { ...old, ...change, updatedAt: expect.stringMatching(INSTANT) }])
+    expect(body.updatedAt >= before && body.updatedAt <= now()).toBe(true)
+    const after = await retrieve(id, { headers: { 'If-None-Match': oldTag ?? '' } })
+    expect([after.status, after.body]).toEqual([200, body])
+    expect(after.headers.get('ETag')).not.toBe(oldTag)
+  })
+
+  it('replaces the whole set of files; one that keeps its name keeps its id', async () => {
+    const { id, old, oldTag, update, retrieve } = await withOldSkill()
+    const files = [
+      { filename: 'new.md', content: 'new' },
+      { filename: 'SKILL.md', content: '# Changed\r\n' },
+      { filename: 'Scripts/run.sh', content: 'echo\n' },
+    ]
+    const { status, body } = await update(id, { files })
+    expect(status).toBe(200)
+    const { files: changed, updatedAt, ...rest } = body
+    expect({ ...old, ...rest }).toEqual(old)
+    expect(updatedAt > old.updatedAt).toBe(true)
+    expect(contents(changed)).toEqual(contents(files))
+    expect(idsOf(changed)['SKILL.md']).toBe(idsOf(old.files)['SKILL.md'])
+    expect(Object.values(idsOf(old.files))).not.toContain(idsOf(changed)['Scripts/run.sh'])
+    const after = await retrieve(id)
+    expect(after.body).toEqual(body)
+    expect(after.headers.get('ETag')).not.toBe(oldTag)
+    expect((await update(id, { files: [] })).body.files).toEqual([])
+    expect((await retrieve(id)).body.files).toEqual([])
+  })
+
+  it('changes all parts at once, and leaves other skills alone', async () => {
+    const { id, old, create, retrieve, update } = await withOldSkill()
+    const other = (await create({ name: 'other' })).body
+    const change = { name: 'changed', description: 'Changed.', files: [{ filename: 'a', content: 'b' }] }
+    expect((await update(id, change)).body).toEqual({
+      ...old,
+      ...change,
+      files: [{ id: expect.stringMatching(UUID), filename: 'a', content: 'b' }],
+      updatedAt: expect.stringMatching(INSTANT),
+    })
+    expect((await retrieve(other.id)).body).toEqual(other)
+  })
+
+  it('refuses a name that another skill has, with nothing changed', async () => {
+    const { id, create, update, rows } = await withOldSkill()
+    await create({ name: 'taken' })
+    const before = await rows()
+    const { status, body } = await update(id, {
+      name: 'taken',
+      description: 'Changed.',
+      files: filesOf('new'),
+    })
+    expect([status, body.error]).toEqual([409, expect.stringMatching(/^name: /)])
+    expect(await rows()).toEqual(before)
+    expect((await update(id, { name: 'release-notes' })).status).toBe(200)
+    await (await withSkills()).create({ name: 'theirs' })
+    expect((await update(id, { name: 'theirs' })).status).toBe(200)
+    expect((await create({ name: 'release-notes' })).status).toBe(201)
+  })
+
+  it('gives a name to one of many that ask for it at once', async () => {
+    const { create, update, list } = await withSkills()
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c', 'd']) ids.push((await create({ name })).body.id)
+    expect(statuses(await Promise.all(ids.map((id) => update(id, { name: 'taken' }))))).toEqual([
+      200, 409, 409, 409,
+    ])
+    const names = (await list()).body.items.map(({ name }: { name: string }) => name)
+    expect(new Set(names).size).toBe(4)
+  })
+
+  it('never mixes the files of changes at once', async () => {
+    const { id, update, retrieve } = await withOldSkill()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        update(id, { files: filesOf(...Array(index).fill(`${index}`)) }),
+      ),
+    )
+    for (const [index, { status, body }] of answers.entries()) {
+      expect([status, contents(body.files)]).toEqual([
+        200,
+        contents(filesOf(...Array(index).fill(`${index}`))),
+      ])
+    }
+    const after = contents((await retrieve(id)).body.files)
+    expect(answers.map(({ body }) => contents(body.files))).toContainEqual(after)
+  })
+
+  it.each([[{}], [{ id: 'x' }], [{ name: 'a', extra: 1 }], [[]], [null], [{ files: null }]])(
+    'refuses the body %j',
+    async (change) => {
+      const { id, update, rows } = await withOldSkill()
+      const before = await rows()
+      expect((await update(id, change)).status).toBe(400)
+      expect(await rows()).toEqual(before)
+    },
+  )
+})
+
+describe('deleteSkill', () => {
+  it('deletes the skill and its files, and no others', async () => {
+    const { create, remove, retrieve, list, rows } = await withSkills()
+    const other = (await create({ name: 'other' })).body
+    const before = await rows()
+    const { id } = (await create()).body
+    const { status, body } = await remove(id.toUpperCase())
+    expect([status, body]).toEqual([200, { deleted: true, id }])
+    expect(await rows()).toEqual(before)
+    expect((await retrieve(id)).status).toBe(404)
+    expect((await list()).body.items.map((item: { id: string }) => item.id)).toEqual([other.id])
+    expect((await create()).status).toBe(201)
+  })
+
+  it('answers 404 for a skill that is gone, also to all but one at once', async () => {
+    const { create, remove } = await withSkills()
+    const { id } = (await create()).body
+    const answers = await Promise.all(Array.from({ length: 5 }, () => remove(id)))
+    expect(statuses(answers)).toEqual([200, 404, 404, 404, 404])
+  })
+
+  it('leaves no file behind when the skill is changed meanwhile', async () => {
+    const { create, update, remove, rows } = await withSkills()
+    const { id } = (await create()).body
+    const answers = await Promise.all([
+      update(id, { files: filesOf('a') }),
+      remove(id),
+      update(id, { files: filesOf('b', 'c') }),
+    ])
+    expect(answers[1]?.status).toBe(200)
+    expect(await rows()).toEqual({ skills: [], files: [] })
+  })
+})
+
+describe('what changes skills', () => {
+  const CHANGE = { name: 'changed', description: 'Changed.', files: filesOf('changed') }
+
+  it('finds no skill of another organization, in the words for one that nobody has', async () => {
+    const { workspace, create, rows } = await withSkills()
+    const { id } = (await create()).body
+    const stranger = await withSkills()
+    // A skill with the same id: what is done to it stays there.
+    await stranger.workspace.addSkill({ 'file-0.md': 'theirs' }, crypto.randomUUID(), 'changed')
+    const [before, theirs] = [await rows(), await stranger.rows()]
+    for (const act of [stranger.remove, (other: string) => stranger.update(other, CHANGE)]) {
+      const missing = await act(crypto.randomUUID())
+      expect(missing.status).toBe(404)
+      const answer = await act(id)
+      expect([answer.status, answer.body]).toEqual([404, missing.body])
+    }
+    expect([await rows(), await stranger.rows()]).toEqual([before, theirs])
+    await stranger.workspace.addSkill({ 'SKILL.md': 'theirs' }, id)
+    expect((await stranger.update(id, { files: filesOf('theirs') })).status).toBe(200)
+    expect((await stranger.remove(id)).status).toBe(200)
+    expect(await rows()).toEqual(before)
+    expect(await workspace.dump('skills')).toHaveLength(1)
+  })
+
+  it('is open to a key with the scope skills:write, without a user and limited to no project at all', async () => {
+    const { workspace, create, update, remove } = await withSkills()
+    const key = await workspace.addKey({ userId: null, projectIds: [], scopes: ['skills:write'] })
+    const { status, body } = await create({}, { key })
+    expect(status).toBe(201)
+    expect((await update(body.id, CHANGE, { key })).status).toBe(200)
+    expect((await remove(body.id, { key })).status).toBe(200)
+  })
+
+  it('changes nothing for a key that may only read', async () => {
+    const { workspace, create, update, remove, list, rows } = await withSkills()
+    const { id } = (await create()).body
+    const before = await rows()
+    const key = await workspace.addKey({ scopes: ['skills:read'] })
+    for (const answer of [
+      await create({ name: 'other' }, { key }),
+      await update(id, CHANGE, { key }),
+      await remove(id, { key }),
+    ]) {
+      expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('skills:write')])
+    }
+    expect((await list('', { key })).status).toBe(200)
+    expect(await rows()).toEqual(before)
+  })
+
+  it.each([
+    [503, 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.'],
+    [500, 'D1_ERROR: no such table: skills: SQLITE_ERROR'],
+  ])('answers %i if the database says: %s', async (status, message) => {
+    const { create, update, remove, list, rows } = await withSkills()
+    const { id } = (await create()).body
+    const before = await rows()
+    const environment = { DB: failingDatabase(new Error(message)) }
+    for (const answer of [
+      await list('', { environment }),
+      await create({ name: 'other' }, { environment }),
+      await update(id, CHANGE, { environment }),
+      await remove(id, { environment }),
+    ]) {
+      expect([answer.status, answer.headers.has('Retry-After')]).toEqual([status, status === 503])
+    }
+    expect(await rows()).toEqual(before)
   })
 })

@@ -30,7 +30,7 @@ const selectSchedule = (parents: 'projects' | 'agents') => `
   SELECT ${SCHEDULE_COLUMNS[parents]} FROM schedules
   WHERE organizationId = ?1 AND parentType = ?2 AND parentId = ?3 AND id = ?4`
 
-const SELECT_SESSION = 'SELECT projectId, deletedAt FROM sessions WHERE organizationId = ?1 AND id = ?2'
+const SELECT_SESSION = 'SELECT projectId FROM sessions WHERE organizationId = ?1 AND id = ?2'
 
 const SELECT_REVISION = 'SELECT revision FROM skills WHERE organizationId = ?1 AND id = ?2'
 

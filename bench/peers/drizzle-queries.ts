@@ -157,11 +157,11 @@ async function findProjectOf(
 ): Promise<string | undefined> {
   if (type === 'session') {
     const session = await db
-      .select({ projectId: sessions.projectId, deletedAt: sessions.deletedAt })
+      .select({ projectId: sessions.projectId })
       .from(sessions)
       .where(and(eq(sessions.organizationId, organizationId), eq(sessions.id, id)))
       .get()
-    return session?.deletedAt ? undefined : session?.projectId
+    return session?.projectId
   }
   if (type === 'pull_request') {
     const pullRequest = await db
@@ -280,13 +280,12 @@ export async function listSessionFiles(
 ) {
   const { organizationId } = caller
   const session = await db
-    .select({ projectId: sessions.projectId, deletedAt: sessions.deletedAt })
+    .select({ projectId: sessions.projectId })
     .from(sessions)
     .where(and(eq(sessions.organizationId, organizationId), eq(sessions.id, sessionId)))
     .get()
   if (!session) throw new HTTPException(404, { message: 'sessionId: there is no session with this id' })
   if (!isInReach(caller, session.projectId)) throw outOfReach()
-  if (session.deletedAt) throw new HTTPException(410, { message: 'The session was deleted' })
 
   if (cursor) {
     const file = await db

@@ -62,8 +62,8 @@ const statements = {
   agent: prepare<{ archivedAt: string | null }>(
     'SELECT archivedAt FROM agents WHERE organizationId = ? AND id = ?',
   ),
-  session: prepare<{ projectId: string; deletedAt: string | null }>(
-    'SELECT projectId, deletedAt FROM sessions WHERE organizationId = ? AND id = ?',
+  session: prepare<{ projectId: string }>(
+    'SELECT projectId FROM sessions WHERE organizationId = ? AND id = ?',
   ),
   pullRequest: prepare<{ projectId: string }>(
     'SELECT projectId FROM pullRequests WHERE organizationId = ? AND id = ?',
@@ -318,7 +318,6 @@ app.get<{ Params: { sessionId: string }; Querystring: { limit: number; cursor?: 
     const session = statements.session.get(organizationId, sessionId)
     if (!session) throw new Refusal(404, 'sessionId: there is no session with this id')
     if (!isInReach(caller, session.projectId)) throw outOfReach()
-    if (session.deletedAt) throw new Refusal(410, 'The session was deleted')
 
     const cursor = query.cursor?.toLowerCase()
     const file = cursor === undefined ? undefined : statements.file.get(organizationId, cursor)
@@ -467,7 +466,7 @@ function placePin(
 function findProjectOf(organizationId: string, { type, id }: Resource): string | undefined {
   if (type === 'session') {
     const session = statements.session.get(organizationId, id)
-    return session?.deletedAt ? undefined : session?.projectId
+    return session?.projectId
   }
   if (type === 'pull_request') return statements.pullRequest.get(organizationId, id)?.projectId
   return statements.project.get(organizationId, id)?.id

@@ -1,6 +1,6 @@
 /** One authenticated request: from the token in the header to the one trip that the operation makes. */
 
-import { type Rows, runBatch, type Statement, type Values } from '../db/statement.ts'
+import { type Rows, runBatch, type Statement, type Step, type Values } from '../db/statement.ts'
 import { type Environment, type Limits, limitsOf } from '../environment.ts'
 import { Refusal, tooManyRequests, unauthorized } from '../http/errors.ts'
 import { hashToken, isToken } from './api-key.ts'
@@ -12,16 +12,23 @@ const HOUR_MS = 3_600_000
 
 /** What an operation asks of the key: the caller scope (docs/contract.md, Keys). */
 export interface CallerScope {
-  readonly scope: Scope
+  /** Null if any live key will do. */
+  readonly scope: Scope | null
   /** True if the operation is a user's own, so that the key has to act as one. */
   readonly actsAsUser?: true
 }
+
+/** By the hash of a key. */
+const organizationIds = new Map<string, string>()
+const MOST_ORGANIZATION_IDS = 10_000
 
 export class Call {
   /** The instant of the request, the same for all that it does. */
   readonly now = new Date().toISOString()
   readonly limits: Limits
   readonly objects: R2Bucket
+  /** The text of the secret. */
+  readonly encryptionKeys: string
   readonly #environment: Environment
   readonly #context: Pick<ExecutionContext, 'waitUntil'>
   readonly #callerScope: CallerScope
@@ -37,6 +44,7 @@ export class Call {
   ) {
     this.limits = limitsOf(environment)
     this.objects = environment.OBJECTS
+    this.encryptionKeys = environment.ENCRYPTION_KEYS ?? ''
     this.#environment = environment
     this.#context = context
     this.#callerScope = callerScope
@@ -67,11 +75,11 @@ export class Call {
 
   /**
    * The one trip: runs the explaining statement and the acting ones in one transaction.
-   * @returns the explanation, then the rows of each acting statement.
+   * @returns the explanation, then the rows of each acting step.
    * @throws {Refusal} 401 if the key is not live, 400 if it lacks the caller scope; then nothing has acted,
    *   because each acting statement has the guard in itself.
    */
-  async run<Facts extends CallerFacts, const Acting extends readonly Statement[]>(
+  async run<Facts extends CallerFacts, const Acting extends readonly Step[]>(
     explaining: Statement<Facts>,
     acting: Acting,
     values: Values,
@@ -87,14 +95,28 @@ export class Call {
     return [explanation, ...(rows as unknown as Rows<Acting>)]
   }
 
-  /** @throws {Refusal} 401 if the key is not live. It is the one look-up that wrong input costs. */
-  async requireLiveKey(): Promise<void> {
-    const [[facts]] = await this.#batch([explainCaller], {})
-    await this.#live(facts)
+  /** The refusal of wrong input. A key that is not live is told that first, so this costs the look-up of the key. */
+  async refuseInput(message: string, status = 400): Promise<Refusal> {
+    await this.#lookUp()
+    return new Refusal(status, message)
   }
 
-  #batch<const Statements extends readonly Statement[]>(statements: Statements, values: Values) {
-    return runBatch(this.#environment.DB, statements, { ...this.#key(), ...values })
+  /**
+   * The organization that the key belongs to, for what has to be known before the one trip. It never changes, so it
+   * is remembered from the key's last call; whether the key may act is asked each time.
+   * @throws {Refusal} 401 if the key is not live, where it isn't remembered.
+   */
+  async organizationId(): Promise<string> {
+    return organizationIds.get(this.#keyHash) ?? (await this.#lookUp()).callerOrganizationId
+  }
+
+  async #lookUp(): Promise<CallerFacts> {
+    const [[facts]] = await this.#batch([explainCaller], {})
+    return this.#live(facts)
+  }
+
+  #batch<const Steps extends readonly Step[]>(steps: Steps, values: Values) {
+    return runBatch(this.#environment.DB, steps, { ...this.#key(), ...values })
   }
 
   #key(): Values {
@@ -110,6 +132,8 @@ export class Call {
       await this.#countAgainst(this.#environment.REFUSAL_RATE_LIMIT, this.#address)
       throw unauthorized.invalid()
     }
+    if (organizationIds.size >= MOST_ORGANIZATION_IDS) organizationIds.clear()
+    organizationIds.set(this.#keyHash, facts.callerOrganizationId)
     if (facts.useIsNews) this.#context.waitUntil(runBatch(this.#environment.DB, [recordUse], this.#key()))
     return facts
   }

@@ -14,7 +14,7 @@ export const now = sql.placeholder('now')
 const isCallersKey = eq(apiKeys.hash, keyHash)
 const isLive = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)))
 /** Scopes have no character that JSON escapes, so the list has one where its text has it in quotes. */
-const isInScope = sql`instr(${apiKeys.scopes}, json_quote(${scope})) > 0`
+const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_quote(${scope})) > 0)`
 
 /** The guard. A statement that acts begins from `apiKeys` where this holds: one row if the caller may act, else none. */
 export const mayAct = and(isCallersKey, isLive, isInScope)
@@ -35,6 +35,7 @@ export function isInReach(projectId: SQLWrapper): SQL<0 | 1> {
 export interface CallerFacts {
   live: 0 | 1
   inScope: 0 | 1
+  callerOrganizationId: string
   callerUserId: string | null
   /** 1 if `lastUsedAt` is over an hour old. */
   useIsNews: 0 | 1
@@ -49,6 +50,7 @@ export function explaining<Facts extends Record<string, SQL.Aliased>>(facts: Fac
     .select({
       live: sql<0 | 1>`${isLive}`.as('live'),
       inScope: sql<0 | 1>`${isInScope}`.as('inScope'),
+      callerOrganizationId: sql<string>`${apiKeys.organizationId}`.as('callerOrganizationId'),
       callerUserId: sql<string | null>`${apiKeys.userId}`.as('callerUserId'),
       useIsNews: sql<0 | 1>`${isStale()}`.as('useIsNews'),
       ...facts,
@@ -60,7 +62,7 @@ export function explaining<Facts extends Record<string, SQL.Aliased>>(facts: Fac
 /** Explains the caller alone: for input that is refused before anything else is asked. */
 export const explainCaller: Statement<CallerFacts> = compile(explaining({}))
 
-/** Keeps `lastUsedAt` to the hour. It runs after the answer: the one exception to one trip for each operation. */
+/** Keeps `lastUsedAt` to the hour. It runs after the answer. */
 export const recordUse = compileUnguarded(
   query
     .update(apiKeys)

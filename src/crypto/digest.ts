@@ -1,6 +1,18 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import type { KeyRing } from './key-ring.ts'
 
 /** The SHA-256 of a text's UTF-8 bytes, in lower-case hexadecimal. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
+}
+
+/**
+ * The fingerprint of a text that holds secrets, under each key of the ring, newest first: `keyId.HMAC-SHA-256` in
+ * hexadecimal. Without a key nobody can tell which text it is of by trying.
+ */
+export function secretFingerprints(text: string, ring: KeyRing): string[] {
+  return Array.from(ring.keys, ([keyId, bytes]) => {
+    const key = new Uint8Array(hkdfSync('sha256', bytes, '', 'fingerprint', 32))
+    return `${keyId}.${createHmac('sha256', key).update(text).digest('hex')}`
+  })
 }

@@ -31,12 +31,21 @@ export const apiKeys = sqliteTable(
     projectIds: text(),
     expiresAt: text(),
     revokedAt: text(),
+    /** When a successor took its place; from then on it lives until the overlap ends. */
+    rotatedAt: text(),
     lastUsedAt: text(),
     createdAt: text().notNull(),
+    /** The `Idempotency-Key` that it was created under. */
+    idempotencyKey: text(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.id] }),
     uniqueIndex('apiKeysByHash').on(table.hash),
+    index('apiKeysByUser').on(table.organizationId, table.userId, table.id),
+    index('apiKeysUnrevoked').on(table.organizationId, table.id).where(sql`"revokedAt" is null`),
+    uniqueIndex('apiKeysByIdempotencyKey')
+      .on(table.organizationId, table.idempotencyKey)
+      .where(sql`"idempotencyKey" is not null`),
   ],
 )
 
@@ -47,6 +56,7 @@ export const users = sqliteTable(
     id: text().notNull(),
     name: text().notNull(),
     createdAt: text().notNull(),
+    updatedAt: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
 )
@@ -59,6 +69,7 @@ export const projects = sqliteTable(
     name: text().notNull(),
     archivedAt: text(),
     createdAt: text().notNull(),
+    updatedAt: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
 )
@@ -71,6 +82,7 @@ export const agents = sqliteTable(
     name: text().notNull(),
     archivedAt: text(),
     createdAt: text().notNull(),
+    updatedAt: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
 )
@@ -81,12 +93,14 @@ export const sessions = sqliteTable(
     organizationId: text().notNull(),
     id: text().notNull(),
     projectId: text().notNull(),
-    title: text().notNull(),
-    /** When the session was deleted, and its files with it; from then on it answers 410. */
-    deletedAt: text(),
+    name: text().notNull(),
     createdAt: text().notNull(),
+    updatedAt: text().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.id] }),
+    index('sessionsByProject').on(table.organizationId, table.projectId, table.id),
+  ],
 )
 
 export const pullRequests = sqliteTable(
@@ -95,10 +109,36 @@ export const pullRequests = sqliteTable(
     organizationId: text().notNull(),
     id: text().notNull(),
     projectId: text().notNull(),
-    title: text().notNull(),
+    name: text().notNull(),
     createdAt: text().notNull(),
+    updatedAt: text().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.id] }),
+    index('pullRequestsByProject').on(table.organizationId, table.projectId, table.id),
+  ],
+)
+
+/**
+ * What was deleted. Its id is never used again, what hangs on it is gone for every operation from then on, and the
+ * purge removes that in pages.
+ */
+export const deletions = sqliteTable(
+  'deletions',
+  {
+    organizationId: text().notNull(),
+    resourceType: text({ enum: ['project', 'agent', 'session', 'pull_request', 'user'] }).notNull(),
+    resourceId: text().notNull(),
+    /** The project that it belonged to, if it was a session or a pull request. */
+    projectId: text(),
+    deletedAt: text().notNull(),
+    /** When nothing was left that hung on it. */
+    purgedAt: text(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.resourceType, table.resourceId] }),
+    index('deletionsToPurge').on(table.purgedAt, table.deletedAt).where(sql`"purgedAt" is null`),
+  ],
 )
 
 /** A user's pins: one list across all three types, in order of `position`. */
@@ -115,6 +155,7 @@ export const pins = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.userId, table.resourceType, table.resourceId] }),
+    index('pinsByResource').on(table.organizationId, table.resourceType, table.resourceId),
   ],
 )
 
@@ -146,7 +187,7 @@ export const schedules = sqliteTable(
   ],
 )
 
-/** What is known of a session's files, without their contents. */
+/** The files of a session; their contents are objects in R2. */
 export const sessionFiles = sqliteTable(
   'sessionFiles',
   {
@@ -154,12 +195,16 @@ export const sessionFiles = sqliteTable(
     sessionId: text().notNull(),
     id: text().notNull(),
     path: text().notNull(),
+    /** The object in R2 that holds the content. */
+    objectKey: text().notNull(),
+    sizeBytes: integer().notNull(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.sessionId, table.id] }),
     uniqueIndex('sessionFilesById').on(table.organizationId, table.id),
+    uniqueIndex('sessionFilesByPath').on(table.organizationId, table.sessionId, table.path),
   ],
 )
 
@@ -174,8 +219,17 @@ export const skills = sqliteTable(
     revision: text().notNull(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
+    /** The `Idempotency-Key` that it was created under, and the fingerprint of that request's body. */
+    idempotencyKey: text(),
+    idempotencyFingerprint: text(),
   },
-  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.id] }),
+    uniqueIndex('skillsByName').on(table.organizationId, table.name),
+    uniqueIndex('skillsByIdempotencyKey')
+      .on(table.organizationId, table.idempotencyKey)
+      .where(sql`"idempotencyKey" is not null`),
+  ],
 )
 
 export const skillFiles = sqliteTable(
@@ -199,14 +253,15 @@ export const profilePictures = sqliteTable(
     /** The object in R2; null until a first upload is complete. */
     objectKey: text(),
     contentType: text(),
-    /** Until when the newest upload may still write its object. */
+    /** The object that the newest upload writes, and until when it may. */
+    uploadingObjectKey: text(),
     leaseExpiresAt: text(),
     updatedAt: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.userId] })],
 )
 
-/** Objects in R2 that nothing refers to any more; the sweep deletes each and only then forgets it. */
+/** Objects in R2 that nothing refers to, yet or any more: an upload that is done spares its own, the sweep deletes the rest. */
 export const doomedObjects = sqliteTable(
   'doomedObjects',
   {
@@ -229,4 +284,24 @@ export const environmentVariables = sqliteTable(
     updatedAt: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.projectId, table.key] })],
+)
+
+/**
+ * The `Idempotency-Key`s of requests that set many variables at once: no single variable could remember one. Kept for
+ * a day.
+ */
+export const variableRequests = sqliteTable(
+  'variableRequests',
+  {
+    organizationId: text().notNull(),
+    projectId: text().notNull(),
+    idempotencyKey: text().notNull(),
+    /** `keyId.HMAC-SHA-256` of the body, in hexadecimal: a plain digest would let values be guessed. */
+    idempotencyFingerprint: text().notNull(),
+    createdAt: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.projectId, table.idempotencyKey] }),
+    index('variableRequestsByAge').on(table.createdAt),
+  ],
 )

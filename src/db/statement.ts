@@ -1,6 +1,14 @@
 /** SQL that is written with Drizzle, compiled once at module load, and bound for each request. */
-import { fillPlaceholders, is, Placeholder } from 'drizzle-orm'
-import { BaseSQLiteDatabase, SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core'
+import {
+  fillPlaceholders,
+  getTableColumns,
+  is,
+  Placeholder,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
+import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 /** What a placeholder can be bound to. */
 export type Value = string | number | null
@@ -14,9 +22,14 @@ export interface Statement<Row = unknown> {
   readonly row?: Row
 }
 
-/** The rows that a list of statements answers with, in the same order. */
-export type Rows<Statements extends readonly Statement[]> = {
-  [Index in keyof Statements]: Statements[Index] extends Statement<infer Row> ? Row[] : never
+/** A statement of a batch, or several in its place whose rows are taken together. */
+export type Step = Statement | readonly Statement[]
+
+/** The rows that a list of steps answers with, in the same order. */
+export type Rows<Steps extends readonly Step[]> = {
+  [Index in keyof Steps]: Steps[Index] extends Statement<infer Row> | readonly Statement<infer Row>[]
+    ? Row[]
+    : never
 }
 
 interface Compilable<Result> extends PromiseLike<Result> {
@@ -47,7 +60,7 @@ export function compile<Result>(statement: Compilable<Result>): Statement<RowOf<
   return compiled
 }
 
-/** Compiles a statement of the service itself: the sweep, the health check, provisioning. */
+/** Compiles a statement of the service itself: the tick, the health check, provisioning, what no HTTP operation reaches. */
 export function compileUnguarded<Result>(statement: Compilable<Result>): Statement<RowOf<Result>> {
   const { sql, params } = statement.toSQL()
   return { sql, parameters: params }
@@ -63,12 +76,69 @@ export function parametersOf(statement: Statement, values: Values): Value[] {
   return fillPlaceholders([...statement.parameters], values) as Value[]
 }
 
-/** One trip: runs the statements in one transaction and returns the rows of each. */
-export async function runBatch<const Statements extends readonly Statement[]>(
+/** One trip: runs the steps in one transaction and returns the rows of each. */
+export async function runBatch<const Steps extends readonly Step[]>(
   database: D1Database,
-  statements: Statements,
+  steps: Steps,
   values: Values,
-): Promise<Rows<Statements>> {
-  const results = await database.batch(statements.map((statement) => bind(database, statement, values)))
-  return results.map((result) => result.results) as Rows<Statements>
+): Promise<Rows<Steps>> {
+  const results = await database.batch(steps.flat().map((statement) => bind(database, statement, values)))
+  const rows = results.map((result) => result.results)
+  return steps.map((step) =>
+    Array.isArray(step) ? rows.splice(0, step.length).flat() : rows.shift(),
+  ) as unknown as Rows<Steps>
+}
+
+/** The row that an insert selects: a value for each column of the table, and NULL where none is given. */
+export function rowOf<Table extends SQLiteTable>(
+  table: Table,
+  values: { readonly [Column in keyof Table['$inferSelect']]?: SQLWrapper | string | null },
+) {
+  const columns = Object.keys(getTableColumns(table)) as (keyof Table['$inferSelect'] & string)[]
+  return Object.fromEntries(
+    columns.map((column) => [column, sql`${values[column] ?? sql`null`}`.as(column)]),
+  ) as { [Column in keyof Table['$inferSelect']]: SQL.Aliased<Table['$inferSelect'][Column]> }
+}
+
+/** The value that an insert would have written, where it meets a row that is there. */
+export function excluded(column: string): SQL<string> {
+  return sql<string>`excluded.${sql.identifier(column)}`
+}
+
+/** D1 takes at most 100 parameters a statement, and 2 MB in each. */
+const CHUNK_ROWS = 25
+
+/** A table within a statement, whose rows the request brings: one statement runs for each chunk of rows. */
+export function chunkOf<Column extends string>(...columns: readonly Column[]) {
+  const placeholder = (column: Column, row: number) => `chunk.${row}.${column}`
+  const row = (index: number) =>
+    sql`(${sql.join(
+      columns.map((column) => sql.placeholder(placeholder(column, index))),
+      sql`, `,
+    )})`
+  const indexes = Array.from({ length: CHUNK_ROWS }, (_, index) => index)
+  return {
+    /** To be joined. The last chunk ends in rows of NULLs. */
+    table: sql`(values ${sql.join(indexes.map(row), sql`, `)}) as "chunk"`,
+
+    column: (name: Column): SQL<string> =>
+      sql`"chunk".${sql.identifier(`column${columns.indexOf(name) + 1}`)}`,
+
+    /** The statement, once for each chunk of rows. */
+    fill<Row>(statement: Statement<Row>, rows: readonly Readonly<Record<Column, Value>>[]): Statement<Row>[] {
+      const chunks = Array.from({ length: Math.ceil(rows.length / CHUNK_ROWS) }, (_, index) =>
+        rows.slice(index * CHUNK_ROWS, (index + 1) * CHUNK_ROWS),
+      )
+      return chunks.map((chunk) => {
+        const bound = new Map<string, Value>()
+        for (const index of indexes) {
+          for (const column of columns) bound.set(placeholder(column, index), chunk[index]?.[column] ?? null)
+        }
+        const parameters = statement.parameters.map((parameter) =>
+          is(parameter, Placeholder) && bound.has(parameter.name) ? bound.get(parameter.name) : parameter,
+        )
+        return { ...statement, parameters }
+      })
+    },
+  }
 }

@@ -1,7 +1,9 @@
-/** SPEC.txt, Endpoints, 7; docs/contract.md, Environment variables. */
+/** The encrypted variables of a project (SPEC.txt, Endpoints, 7; docs/contract.md, Environment variables). */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { docs, externalId } from '../http/fields.ts'
+import { content, docs, externalId, idempotencyKey, instant } from '../http/fields.ts'
+import { pageQuery, pageSchema } from '../http/paging.ts'
+import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 
 const variableKey = z
   .string()
@@ -14,6 +16,9 @@ const variableKey = z
   )
   .register(docs, { minLength: 1, description: 'The name of the variable.', example: 'DATABASE_URL' })
 
+const projectId = externalId({ description: 'The project.', example: 'website' })
+const params = z.object({ projectId, key: variableKey })
+
 export const deleteEnvironmentVariableContract = {
   operationId: 'deleteEnvironmentVariable',
   method: 'DELETE',
@@ -22,10 +27,7 @@ export const deleteEnvironmentVariableContract = {
   summary: 'Delete a project environment variable',
   description: 'Deletes one encrypted environment variable of a project.',
   scope: 'environment-variables:write',
-  params: z.object({
-    projectId: externalId({ description: 'The project.', example: 'website' }),
-    key: variableKey,
-  }),
+  params,
   success: {
     status: 200,
     description: 'The variable is deleted.',
@@ -40,5 +42,121 @@ export const deleteEnvironmentVariableContract = {
     404: 'The organization has no such project, or the project has no such variable.',
     409: 'The project is archived: unarchive it first.',
     500: 'The variable could not be deleted.',
+  },
+} as const satisfies Contract
+
+const KIBIBYTE = 1024
+const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
+export const MOST_AT_ONCE = 100
+
+const value = content(LARGEST_VALUE_BYTES, {
+  description: 'Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.',
+  example: 'postgres://app@db.internal/shop',
+})
+
+const variable = z
+  .strictObject({ key: z.string(), createdAt: instant(), updatedAt: instant() })
+  .register(docs, { id: 'EnvironmentVariable' })
+
+const exampleVariable = {
+  key: 'DATABASE_URL',
+  createdAt: '2026-03-02T09:15:00.000Z',
+  updatedAt: '2026-03-29T01:00:00.000Z',
+}
+
+const errors = {
+  400: INPUT_IS_WRONG,
+  403: OUT_OF_REACH,
+  404: 'The organization has no project with this id.',
+  500: UNFORESEEN,
+  503: STORE_IS_AWAY,
+}
+
+export const listEnvironmentVariablesContract = {
+  operationId: 'listEnvironmentVariables',
+  method: 'GET',
+  path: '/v1/projects/{projectId}/environment-variables',
+  tag: 'Projects',
+  summary: 'List project environment variables',
+  description: 'Lists the names of the variables in order, and when they changed; never a value.',
+  scope: 'environment-variables:read',
+  params: z.object({ projectId }),
+  query: z.object(pageQuery(variableKey)),
+  success: {
+    status: 200,
+    description: 'A page of variables.',
+    schema: pageSchema('EnvironmentVariablePage', variable, variableKey),
+    example: { items: [exampleVariable], nextCursor: null },
+  },
+  errors,
+} as const satisfies Contract
+
+export const putEnvironmentVariableContract = {
+  operationId: 'putEnvironmentVariable',
+  method: 'PUT',
+  path: '/v1/projects/{projectId}/environment-variables/{key}',
+  tag: 'Projects',
+  summary: 'Put a project environment variable',
+  description: 'Stores one variable encrypted, new or in place of its value before.',
+  scope: 'environment-variables:write',
+  params,
+  body: z.strictObject({ value }).register(docs, {
+    id: 'EnvironmentVariableValue',
+    example: { value: 'postgres://app@db.internal/shop' },
+  }),
+  // JSON may write a byte as six characters.
+  bodyLimitBytes: 6 * LARGEST_VALUE_BYTES + KIBIBYTE,
+  success: {
+    status: 200,
+    description: 'The variable is stored.',
+    schema: variable,
+    example: exampleVariable,
+  },
+  errors: {
+    ...errors,
+    409: 'The project is archived, or would have more variables than allowed, or over 12 MiB of values.',
+  },
+} as const satisfies Contract
+
+export const setEnvironmentVariablesContract = {
+  operationId: 'setEnvironmentVariables',
+  method: 'POST',
+  path: '/v1/projects/{projectId}/environment-variables',
+  tag: 'Projects',
+  summary: 'Set project environment variables',
+  description:
+    'Stores many variables encrypted, new or in place of their values before: all of them or none. ' +
+    'Other variables stay as they are.',
+  scope: 'environment-variables:write',
+  params: z.object({ projectId }),
+  headers: z.object({
+    'Idempotency-Key': idempotencyKey('these variables as they are now, for a day, and change nothing'),
+  }),
+  body: z
+    .strictObject({
+      variables: z.array(z.strictObject({ key: variableKey, value })).check(
+        z.minLength(1, 'expected at least one variable'),
+        z.maxLength(MOST_AT_ONCE, `expected up to ${MOST_AT_ONCE} variables`),
+        z.refine(
+          (variables) => new Set(variables.map(({ key }) => key)).size === variables.length,
+          'expected each key once',
+        ),
+      ),
+    })
+    .register(docs, {
+      id: 'EnvironmentVariableValues',
+      example: { variables: [{ key: 'DATABASE_URL', value: 'postgres://app@db.internal/shop' }] },
+    }),
+  bodyLimitBytes: 8 * KIBIBYTE * KIBIBYTE,
+  success: {
+    status: 201,
+    description: 'The variables are stored, or were by an earlier request with this `Idempotency-Key`.',
+    schema: z.strictObject({ items: z.array(variable) }).register(docs, { id: 'EnvironmentVariables' }),
+    example: { items: [exampleVariable] },
+    headers: { Location: 'The path of the list of variables.' },
+  },
+  errors: {
+    ...errors,
+    409: 'The project is archived or would have more variables than allowed, or over 12 MiB of values, or the `Idempotency-Key` was used with another body.',
   },
 } as const satisfies Contract

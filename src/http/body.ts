@@ -1,6 +1,7 @@
-/** Reads a JSON body within its limit. */
+/** Reads a body within its limit. */
 import type { MiddlewareHandler } from 'hono'
-import { type HonoEnvironment, refuseInput } from './context.ts'
+import type { Call } from '../access/call.ts'
+import type { HonoEnvironment } from './context.ts'
 import { Refusal } from './errors.ts'
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
@@ -13,20 +14,34 @@ export function refuseDeclaredLength(limitBytes: number): MiddlewareHandler {
   }
 }
 
+/** Refuses a body that doesn't say how long it is. */
+export const requireDeclaredLength: MiddlewareHandler = async (c, next) => {
+  if (!/^\d+$/.test(c.req.header('Content-Length') ?? '')) {
+    throw new Refusal(411, 'Send the length of the body in the header "Content-Length".')
+  }
+  await next()
+}
+
 /** Parses the body once and hands it to the validator that follows. */
 export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment> {
   return async (c, next) => {
     if (!JSON_TYPE.test(c.req.header('Content-Type') ?? '')) {
-      throw await refuseInput(c, 'Send the body as "Content-Type: application/json", in UTF-8.')
+      throw await c.get('call').refuseInput('Send the body as "Content-Type: application/json", in UTF-8.')
     }
-    const isDeclared = c.req.header('Content-Length') !== undefined
-    const bytes = await (isDeclared ? c.req.arrayBuffer() : readUpTo(limitBytes, c.req.raw.body))
-    if (!bytes || bytes.byteLength > limitBytes) throw await refuseInput(c, tooLarge(limitBytes).message, 413)
+    const bytes = await readBytes(c.req.raw, limitBytes, c.get('call'))
     const value = parse(bytes)
-    if (value === undefined) throw await refuseInput(c, 'The body is not valid JSON in UTF-8.')
+    if (value === undefined) throw await c.get('call').refuseInput('The body is not valid JSON in UTF-8.')
     c.req.json = async () => value as never
     await next()
   }
+}
+
+/** @throws {Refusal} 413 if the body has more bytes than the limit. */
+export async function readBytes(request: Request, limitBytes: number, call: Call): Promise<ArrayBuffer> {
+  const isDeclared = request.headers.has('Content-Length')
+  const bytes = await (isDeclared ? request.arrayBuffer() : readUpTo(limitBytes, request.body))
+  if (bytes && bytes.byteLength <= limitBytes) return bytes
+  throw await call.refuseInput(tooLarge(limitBytes).message, 413)
 }
 
 function tooLarge(limitBytes: number): Refusal {

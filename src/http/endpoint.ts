@@ -3,18 +3,21 @@ import { zValidator } from '@hono/zod-validator'
 import type { Hono, MiddlewareHandler } from 'hono'
 import type * as z from 'zod/mini'
 import { Call, type CallerScope } from '../access/call.ts'
-import { readJson, refuseDeclaredLength } from './body.ts'
-import { type HonoEnvironment, refuseInput } from './context.ts'
+import { readJson, refuseDeclaredLength, requireDeclaredLength } from './body.ts'
+import type { HonoEnvironment } from './context.ts'
 import { describeProblems } from './problems.ts'
 
 /** What the operations are about, for the reader of the document. */
 export const TAGS = {
   Pins: 'Sessions, pull requests and projects that a user keeps at hand, in an order of their own.',
-  Projects: 'Build schedules and encrypted environment variables of a project.',
-  Agents: 'Recurring work of an agent.',
-  Sessions: 'The files that a session of an agent left behind.',
+  Projects: 'What a team works on, with its build schedules and encrypted environment variables.',
+  Agents: 'Who does the work, and when it recurs.',
+  Sessions: 'What agents worked on, and the files that they left behind.',
+  Schedules: 'When a cron expression fires.',
   Skills: 'Instructions and files that agents load when a task calls for them.',
-  Users: 'The people of an organization.',
+  Users: 'The people of an organization, and their pictures.',
+  'Pull requests': 'What sessions led to.',
+  'API keys': 'Who may call, and what they may do.',
 } as const
 
 export type Tag = keyof typeof TAGS
@@ -22,7 +25,7 @@ export type Tag = keyof typeof TAGS
 /** The one source for an operation: from it come the route, the validation, the types, the document and the access tests. */
 export interface Contract extends CallerScope {
   readonly operationId: string
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** The path template, as SPEC.txt writes it. */
   readonly path: `/v1/${string}`
   readonly tag: Tag
@@ -32,16 +35,40 @@ export interface Contract extends CallerScope {
   readonly query?: z.ZodMiniObject
   readonly headers?: z.ZodMiniObject
   readonly body?: z.ZodMiniObject
+  /** What the body may have, in bytes; 64 KiB without it. */
+  readonly bodyLimitBytes?: number
+  /** Stands in for `body` where the body is not JSON: the handler gets it as it comes. */
+  readonly upload?: Upload
   readonly success: Success
   /** The documented errors (docs/contract.md, Answers): status and what it means here. */
   readonly errors: Readonly<Record<number, string>>
 }
 
-export interface Success {
-  readonly status: 200 | 201
+export interface Upload {
   readonly description: string
+  readonly mediaTypes: readonly string[]
+  /** True if it has to have a `Content-Length`; else 411. */
+  readonly needsLength?: true
+}
+
+export type Success = JsonSuccess | ContentSuccess
+
+interface JsonSuccess extends SuccessBase {
+  readonly status: 200 | 201
   readonly schema: z.ZodMiniObject
   readonly example: unknown
+}
+
+/** An answer that is not JSON. */
+interface ContentSuccess extends SuccessBase {
+  readonly status: 200
+  readonly mediaTypes: readonly string[]
+  /** True if a `Range` is answered with 206. */
+  readonly partial?: true
+}
+
+interface SuccessBase {
+  readonly description: string
   readonly headers?: Readonly<Record<string, string>>
   /** True if a matching `If-None-Match` is answered with 304. */
   readonly conditional?: true
@@ -54,13 +81,21 @@ export interface Input<C extends Contract> {
   readonly query: Parsed<C['query']>
   readonly headers: Parsed<C['headers']>
   readonly body: Parsed<C['body']>
+  /** The request, for an upload. */
+  readonly request: Request
   /** The path of the request under the base path that the caller used, its ids as they are answered. */
   readonly path: string
 }
 
+type Headers = Readonly<Record<string, string>>
+
 export type Answer<C extends Contract> =
-  | { readonly body: z.input<C['success']['schema']>; readonly headers?: Readonly<Record<string, string>> }
-  | { readonly notModified: true; readonly headers: Readonly<Record<string, string>> }
+  | AnswerWith<C['success']>
+  | { readonly notModified: true; readonly headers: Headers }
+
+type AnswerWith<S extends Success> = S extends JsonSuccess
+  ? { readonly body: z.input<S['schema']>; readonly headers?: Headers }
+  : { readonly content: ReadableStream; readonly isPartial?: boolean; readonly headers: Headers }
 
 export interface Endpoint<C extends Contract = Contract> {
   readonly contract: C
@@ -74,20 +109,21 @@ export function endpoint<const C extends Contract>(contract: C, handle: Endpoint
 
 /** Adds the operation to the app. The middleware stand in the order of the checks (docs/contract.md, The order of the checks). */
 export function mount(app: Hono<HonoEnvironment>, { contract, handle }: Endpoint): void {
-  const { params, query, headers, body } = contract
+  const { params, query, headers, body, upload, bodyLimitBytes = BODY_LIMIT_BYTES } = contract
   const steps: MiddlewareHandler<HonoEnvironment>[] = [
-    refuseDeclaredLength(BODY_LIMIT_BYTES),
+    refuseDeclaredLength(bodyLimitBytes),
+    ...(upload?.needsLength ? [requireDeclaredLength] : []),
     async (c, next) => {
       c.set('contract', contract)
       c.set('call', await Call.open(c.req.raw, c.env, c.executionCtx, contract))
       await next()
     },
-    refuseUndecodablePath,
+    refuseUndecodable(Object.keys(query?.shape ?? {})),
     validate('param', params),
   ]
   if (query) steps.push(validate('query', query))
   if (headers) steps.push(validate('header', headers))
-  if (body) steps.push(readJson(BODY_LIMIT_BYTES), validate('json', body))
+  if (body) steps.push(readJson(bodyLimitBytes), validate('json', body))
 
   app.on(contract.method, [honoPath(contract.path)], ...steps, async (c) => {
     const valid = (target: 'param' | 'query' | 'header' | 'json') => c.req.valid(target as never)
@@ -96,6 +132,7 @@ export function mount(app: Hono<HonoEnvironment>, { contract, handle }: Endpoint
       query: valid('query'),
       headers: valid('header'),
       body: valid('json'),
+      request: c.req.raw,
       // Few operations answer with it.
       get path() {
         return basePathOf(c.req.path) + fillPath(contract.path, this.params)
@@ -103,11 +140,12 @@ export function mount(app: Hono<HonoEnvironment>, { contract, handle }: Endpoint
     }
     const answer = await handle(input, c.get('call'))
     if ('notModified' in answer) return c.body(null, 304, answer.headers)
+    if ('content' in answer) return c.body(answer.content, answer.isPartial ? 206 : 200, answer.headers)
     return c.json(answer.body, contract.success.status, answer.headers)
   })
 }
 
-/** The most that a body may have, in bytes. */
+/** The most that a body may have where the contract doesn't say, in bytes. */
 export const BODY_LIMIT_BYTES = 64 * 1024
 
 /** `/v1/pins/{resourceType}` as Hono writes it: `/v1/pins/:resourceType`. */
@@ -126,20 +164,28 @@ function fillPath(template: string, params: Readonly<Record<string, string>>): s
 
 function validate(target: 'param' | 'query' | 'header' | 'json', schema: z.ZodMiniObject): MiddlewareHandler {
   return zValidator(target, schema, async (result, c) => {
-    if (!result.success) throw await refuseInput(c, describeProblems(result.error.issues, result.data))
+    if (result.success) return
+    throw await c.get('call').refuseInput(describeProblems(result.error.issues, result.data))
   }) as MiddlewareHandler
 }
 
-const refuseUndecodablePath: MiddlewareHandler<HonoEnvironment> = async (c, next) => {
-  if (!isDecodable(c.req.path)) throw await refuseInput(c, 'The path is not valid percent-encoded UTF-8.')
-  await next()
+/** Refuses a path that does not decode, and such a query parameter, if the operation knows it. */
+function refuseUndecodable(parameters: readonly string[]): MiddlewareHandler<HonoEnvironment> {
+  return async (c, next) => {
+    const pairs = /\?([^#]*)/.exec(c.req.url)?.[1]?.split('&') ?? []
+    const known = pairs.filter((pair) => parameters.includes(decode(pair.replace(/=.*/s, '')) ?? ''))
+    if ([c.req.path, ...known].some((text) => decode(text) === undefined)) {
+      throw await c.get('call').refuseInput('The path or the query is not valid percent-encoded UTF-8.')
+    }
+    await next()
+  }
 }
 
-function isDecodable(path: string): boolean {
+/** The text without percent-encoding, or undefined if that is not UTF-8. */
+function decode(text: string): string | undefined {
   try {
-    decodeURIComponent(path)
-    return true
+    return decodeURIComponent(text)
   } catch {
-    return false
+    return undefined
   }
 }

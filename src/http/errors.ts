@@ -35,7 +35,7 @@ export const tooManyRequests = () =>
   new Refusal(429, 'Too many requests. Wait a minute, then try again.', { 'Retry-After': '60' })
 
 export const unavailable = () =>
-  new Refusal(503, 'The service cannot answer right now. Nothing is lost: try again in a few seconds.', {
+  new Refusal(503, 'The service cannot answer right now. Try again in a few seconds.', {
     'Retry-After': RETRY_AFTER_SECONDS,
   })
 

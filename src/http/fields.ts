@@ -17,11 +17,16 @@ interface Words {
 export function text(min: number, max: number, words: Words = {}) {
   return z
     .string()
-    .check((check) => {
-      const problem = problemOfText(check.value, min, max)
-      if (problem) check.issues.push({ code: 'custom', input: check.value, message: problem })
-    })
+    .check(refusing((value) => problemOfText(value, min, max)))
     .register(docs, { minLength: min, maxLength: max, ...words })
+}
+
+/** The check that refuses a value with the sentence that says what is wrong with it, if anything is. */
+function refusing(problemOf: (value: string) => string | undefined) {
+  return (check: z.core.ParsePayload<string>) => {
+    const message = problemOf(check.value)
+    if (message) check.issues.push({ code: 'custom', input: check.value, message })
+  }
 }
 
 function problemOfText(value: string, min: number, max: number): string | undefined {
@@ -31,6 +36,21 @@ function problemOfText(value: string, min: number, max: number): string | undefi
   const length = value.length <= max && value.length >= 2 * min ? value.length : [...value].length
   if (length < min || length > max) return `expected ${min} to ${max} characters, got ${length}`
   return undefined
+}
+
+/** Text of up to `maxBytes` bytes in UTF-8, without NUL and without lone surrogates. */
+export function content(maxBytes: number, words: Words) {
+  return z
+    .string()
+    .check(
+      refusing((value) => problemOfText(value, 0, Number.MAX_SAFE_INTEGER) ?? problemOfSize(value, maxBytes)),
+    )
+    .register(docs, { maxLength: maxBytes, ...words })
+}
+
+function problemOfSize(value: string, maxBytes: number): string | undefined {
+  const bytes = Buffer.byteLength(value)
+  return bytes > maxBytes ? `expected up to ${maxBytes} bytes, got ${bytes}` : undefined
 }
 
 /** A UUID of any version, in either case; kept and answered in lower case. */
@@ -59,4 +79,62 @@ export function externalId(words: Words) {
 /** An instant: ISO 8601, UTC, with milliseconds. */
 export function instant() {
   return z.iso.datetime({ precision: 3 }).register(docs, { example: '2026-03-29T01:00:00.000Z' })
+}
+
+/** A place below a folder, in the one form that it has: `a/b.md`. Kept in Unicode's normal form NFC. */
+export function relativePath(max: number, words: Words = {}) {
+  return z
+    .string()
+    .check(
+      z.normalize('NFC'),
+      refusing((value) => problemOfText(value, 1, max)),
+      z.refine(
+        isRelativePath,
+        'expected a relative path such as "src/app.ts", without empty, "." or ".." segments, backslashes and control characters',
+      ),
+    )
+    .register(docs, { minLength: 1, maxLength: max, ...words })
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that are refused
+const NOT_IN_PATHS = /[\\\u0000-\u001f\u007f-\u009f]/
+
+/** A place on a drive of Windows. */
+const DRIVE = /^[A-Za-z]:/
+
+function isRelativePath(path: string): boolean {
+  const segments = path.split('/')
+  return (
+    !NOT_IN_PATHS.test(path) &&
+    !DRIVE.test(path) &&
+    !segments.some((segment) => ['', '.', '..'].includes(segment))
+  )
+}
+
+/** The header `If-None-Match`. */
+export function ifNoneMatch() {
+  return z.optional(z.string()).register(docs, {
+    description: 'Entity tags that you already have; if one is current, the answer is 304.',
+    example: `"${EXAMPLE_UUID}"`,
+  })
+}
+
+/** The header `Idempotency-Key`. @param answer what a request with the same key and an equal body is answered with. */
+export function idempotencyKey(answer: string) {
+  return z.optional(
+    text(1, 255, {
+      description: `Makes the request safe to repeat: the same key and an equal body again answer with ${answer}.`,
+      example: 'nightly-build-1',
+    }),
+  )
+}
+
+/** A change: an object of which every property may be left out, but not all. */
+export function someOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const names = Object.keys(shape).join(', ')
+  return z
+    .strictObject(shape)
+    .check(
+      z.refine((change) => Object.keys(change as object).length > 0, `expected at least one of ${names}`),
+    )
 }

@@ -1,8 +1,13 @@
 /** The OpenAPI 3.1 document, made from the contracts by `npm run openapi`. The Worker serves the text and never runs this. */
 
 import * as z from 'zod/mini'
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
-import { type Contract, type Endpoint, TAGS } from './endpoint.ts'
+import {
+  createDocument,
+  type ZodOpenApiContentObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi'
+import { type Contract, type Endpoint, type Success, TAGS } from './endpoint.ts'
 import { docs } from './fields.ts'
 
 const error = z
@@ -74,20 +79,37 @@ function describe(operations: readonly Endpoint[]) {
 }
 
 function describeOperation(contract: Contract): ZodOpenApiOperationObject {
-  const { params, query, headers, body, success } = contract
+  const { params, query, headers, body, upload, success } = contract
   return {
     operationId: contract.operationId,
     tags: [contract.tag],
     summary: contract.summary,
-    description: `${contract.description}\n\nScope: \`${contract.scope}\`${contract.actsAsUser ? ', with a key that acts as a user' : ''}.`,
+    description: `${contract.description}\n\n${describeScope(contract)}`,
     requestParams: { path: params, ...(query && { query }), ...(headers && { header: headers }) },
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...(upload && {
+      requestBody: {
+        required: true,
+        description: upload.description,
+        content: describeBinary(upload.mediaTypes),
+      },
+    }),
     responses: {
       [success.status]: {
         description: success.description,
         headers: { ...always, ...describeHeaders(success.headers) },
-        content: { 'application/json': { schema: success.schema, example: success.example } },
+        content: describeContent(success),
       },
+      ...('partial' in success && {
+        206: {
+          description: 'The part that `Range` asks for.',
+          headers: {
+            ...always,
+            ...describeHeaders({ ...success.headers, 'Content-Range': 'Which bytes of how many these are.' }),
+          },
+          content: describeContent(success),
+        },
+      }),
       ...(success.conditional && {
         304: {
           description: 'What you have is current.',
@@ -109,6 +131,21 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
       }),
     },
   }
+}
+
+function describeScope({ scope, actsAsUser }: Contract): string {
+  if (scope === null) return 'Scope: none; any live key will do.'
+  return `Scope: \`${scope}\`${actsAsUser ? ', with a key that acts as a user' : ''}.`
+}
+
+function describeContent(success: Success): ZodOpenApiContentObject {
+  if ('mediaTypes' in success) return describeBinary(success.mediaTypes)
+  return { 'application/json': { schema: success.schema, example: success.example } }
+}
+
+function describeBinary(mediaTypes: readonly string[]): ZodOpenApiContentObject {
+  const schema = { type: 'string' as const, format: 'binary' }
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]))
 }
 
 function describeError(description: string, headers: object) {

@@ -23,10 +23,11 @@ function describe(issue: Issue, data: unknown): string[] {
 }
 
 function expectationOf(issue: Issue, data: unknown): string {
-  if (Array.isArray(valueAt(data, issue.path)) && issue.path.length === 1)
-    return 'expected one value, got several'
   if (issue.code === 'invalid_value')
     return `expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+  if (issue.code === 'invalid_type' && issue.path.length === 1 && Array.isArray(valueAt(data, issue.path))) {
+    return 'expected one value, got several'
+  }
   if (issue.code === 'invalid_type') return `expected ${article(issue.expected)} ${issue.expected}`
   return issue.message
 }

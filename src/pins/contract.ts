@@ -1,10 +1,16 @@
 /** SPEC.txt, Endpoints, 1; docs/contract.md, Pins. */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { docs, uuid } from '../http/fields.ts'
+import { docs, instant, uuid } from '../http/fields.ts'
+import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 
 const resourceType = (description: string) =>
   z.enum(['session', 'pull_request', 'project']).register(docs, { description })
+
+const pinned = z.object({
+  resourceType: resourceType('What kind of resource is pinned.'),
+  resourceId: uuid('The pinned resource.'),
+})
 
 export const updatePinContract = {
   operationId: 'updatePin',
@@ -17,10 +23,7 @@ export const updatePinContract = {
     'If the resource is not pinned yet, the pin is made. The order is one list across all types.',
   scope: 'pins:write',
   actsAsUser: true,
-  params: z.object({
-    resourceType: resourceType('What kind of resource is pinned.'),
-    resourceId: uuid('The pinned resource.'),
-  }),
+  params: pinned,
   body: z
     .strictObject({
       placement: z.strictObject({
@@ -56,4 +59,82 @@ export const updatePinContract = {
     409: 'The pin would be new, and the user already has the most pins allowed.',
     500: 'The pin operation failed.',
   },
+} as const satisfies Contract
+
+const pin = z
+  .strictObject({
+    resourceType: resourceType('What kind of resource is pinned.'),
+    resourceId: uuid(),
+    createdAt: instant(),
+  })
+  .register(docs, { id: 'Pin' })
+
+const examplePin = {
+  resourceType: 'session',
+  resourceId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  createdAt: '2026-03-29T01:00:00.000Z',
+} as const
+
+const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY }
+
+export const listPinsContract = {
+  operationId: 'listPins',
+  method: 'GET',
+  path: '/v1/pins',
+  tag: 'Pins',
+  summary: 'List pins',
+  description: 'Lists all of your pins, in your order.',
+  scope: 'pins:read',
+  actsAsUser: true,
+  params: z.object({}),
+  success: {
+    status: 200,
+    description: 'The pins, all on one page.',
+    schema: z.strictObject({ items: z.array(pin), nextCursor: z.null() }).register(docs, { id: 'PinPage' }),
+    example: { items: [examplePin], nextCursor: null },
+  },
+  errors,
+} as const satisfies Contract
+
+export const putPinContract = {
+  operationId: 'putPin',
+  method: 'PUT',
+  path: '/v1/pins/{resourceType}/{resourceId}',
+  tag: 'Pins',
+  summary: 'Put a pin',
+  description: 'Pins a resource at the end of your list. What is pinned already stays where it stands.',
+  scope: 'pins:write',
+  actsAsUser: true,
+  params: pinned,
+  success: { status: 200, description: 'The resource is pinned.', schema: pin, example: examplePin },
+  errors: {
+    ...errors,
+    404: 'The resource does not exist for this caller.',
+    409: 'The user already has the most pins allowed.',
+  },
+} as const satisfies Contract
+
+export const deletePinContract = {
+  operationId: 'deletePin',
+  method: 'DELETE',
+  path: '/v1/pins/{resourceType}/{resourceId}',
+  tag: 'Pins',
+  summary: 'Delete a pin',
+  description: 'Unpins a resource.',
+  scope: 'pins:write',
+  actsAsUser: true,
+  params: pinned,
+  success: {
+    status: 200,
+    description: 'The resource is not pinned any more.',
+    schema: z
+      .strictObject({
+        deleted: z.literal(true),
+        resourceType: resourceType('What kind of resource it is.'),
+        resourceId: uuid(),
+      })
+      .register(docs, { id: 'PinDeletion' }),
+    example: { deleted: true, resourceType: 'session', resourceId: examplePin.resourceId },
+  },
+  errors: { ...errors, 404: 'The resource does not exist for this caller, or is not pinned.' },
 } as const satisfies Contract

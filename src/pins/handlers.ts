@@ -1,7 +1,17 @@
+import { explainCaller } from '../access/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Refusal } from '../http/errors.ts'
-import { updatePinContract } from './contract.ts'
-import { explainPlacement, place, renumber } from './statements.ts'
+import { deletePinContract, listPinsContract, putPinContract, updatePinContract } from './contract.ts'
+import {
+  appendPin,
+  explainPin,
+  explainPlacement,
+  place,
+  removePin,
+  renumber,
+  selectPin,
+  selectPins,
+} from './statements.ts'
 
 export const updatePin = endpoint(updatePinContract, async ({ params, body }, call) => {
   const { target, position } = body.placement
@@ -14,13 +24,37 @@ export const updatePin = endpoint(updatePinContract, async ({ params, body }, ca
   })
   if (placed.length > 0) return { body: { updated: true } }
   if (!explanation.resourceExists) {
-    throw new Refusal(404, `resourceId: there is no ${params.resourceType} with this id`)
+    throw noResource(params)
   }
   if (!explanation.targetExists) {
     throw new Refusal(404, `placement.target: there is no pin of a ${target.type} with this id`)
   }
   if (!explanation.isPinned && explanation.pinCount >= call.limits.pins) {
-    throw new Refusal(409, `You have ${call.limits.pins} pins, the most allowed: unpin something first`)
+    throw tooManyPins(call.limits.pins)
   }
   return { body: { updated: false } }
+})
+
+const noResource = ({ resourceType }: { resourceType: string }) =>
+  new Refusal(404, `resourceId: there is no ${resourceType} with this id`)
+
+const tooManyPins = (limit: number) =>
+  new Refusal(409, `You have ${limit} pins, the most allowed: unpin something first`)
+
+export const listPins = endpoint(listPinsContract, async (_, call) => {
+  const [, items] = await call.run(explainCaller, [selectPins], {})
+  return { body: { items, nextCursor: null } }
+})
+
+export const putPin = endpoint(putPinContract, async ({ params }, call) => {
+  const pinLimit = call.limits.pins
+  const [facts, , [pin]] = await call.run(explainPin, [appendPin, selectPin], { ...params, pinLimit })
+  if (pin) return { body: pin }
+  throw facts.resourceExists ? tooManyPins(pinLimit) : noResource(params)
+})
+
+export const deletePin = endpoint(deletePinContract, async ({ params }, call) => {
+  const [facts, [removed]] = await call.run(explainPin, [removePin], params)
+  if (removed) return { body: { deleted: true as const, ...params } }
+  throw facts.resourceExists ? new Refusal(404, 'You have no pin of this resource') : noResource(params)
 })

@@ -1,9 +1,9 @@
-/** Placing a pin, in SQL: the order is one list for each user, of integers with gaps between them. */
-import { and, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+/** Pins, in SQL: the order is one list for each user, of integers with gaps between them. */
+import { and, asc, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { explaining, isInReach, mayAct, now } from '../access/caller.ts'
+import { callerUser, explaining, isInReach, mayAct, now } from '../access/caller.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../db/schema.ts'
-import { compile, query } from '../db/statement.ts'
+import { compile, excluded, query, rowOf } from '../db/statement.ts'
 
 /** The distance between neighbours after a renumbering and at either end: room for 30 placements into one gap. */
 const GAP = 2 ** 30
@@ -18,20 +18,22 @@ const pinLimit = sql.placeholder('pinLimit')
 
 type Projects = (projectId: SQLWrapper) => SQL
 
-/** True if the organization has the resource, not deleted, in one of those projects. */
+/** True if the organization has the resource, in one of those projects, which is there itself. */
 function resourceExists(
   organizationId: SQLWrapper,
   type: SQLWrapper,
   id: SQLWrapper,
   inProjects: Projects,
 ): SQL<0 | 1> {
-  const has = (table: typeof sessions | typeof pullRequests | typeof projects, projectId: SQLWrapper) =>
-    sql`select 1 from ${table}
-        where ${table.organizationId} = ${organizationId} and ${table.id} = ${id} and ${inProjects(projectId)}`
+  const hasInProject = (table: typeof sessions | typeof pullRequests) =>
+    sql`select 1 from ${table} join ${projects}
+        on ${projects.organizationId} = ${table.organizationId} and ${projects.id} = ${table.projectId}
+        where ${table.organizationId} = ${organizationId} and ${table.id} = ${id} and ${inProjects(projects.id)}`
   return sql<0 | 1>`case ${type}
-    when 'session' then exists (${has(sessions, sessions.projectId)} and ${sessions.deletedAt} is null)
-    when 'pull_request' then exists (${has(pullRequests, pullRequests.projectId)})
-    else exists (${has(projects, projects.id)}) end`
+    when 'session' then exists (${hasInProject(sessions)})
+    when 'pull_request' then exists (${hasInProject(pullRequests)})
+    else exists (select 1 from ${projects} where ${projects.organizationId} = ${organizationId}
+                 and ${projects.id} = ${id} and ${inProjects(projects.id)}) end`
 }
 
 /** The most pins allowed are of resources that are still there, whatever projects this key is limited to. */
@@ -161,22 +163,100 @@ export const place = compile(
     .insert(pins)
     .select(
       query
-        .select({
-          organizationId: placement.organizationId,
-          userId: placement.userId,
-          resourceType: sql<'session' | 'pull_request' | 'project'>`${resourceType}`.as('resourceType'),
-          resourceId: sql<string>`${resourceId}`.as('resourceId'),
-          position: sql<number>`coalesce(
+        .select(
+          rowOf(pins, {
+            organizationId: placement.organizationId,
+            userId: placement.userId,
+            resourceType,
+            resourceId,
+            position: sql`coalesce(
             (${placement.targetPosition} + ${placement.neighbourPosition}) / 2,
-            ${placement.targetPosition} + ${direction} * ${sql.raw(String(GAP))})`.as('position'),
-          createdAt: sql<string>`${now}`.as('createdAt'),
-        })
+            ${placement.targetPosition} + ${direction} * ${sql.raw(String(GAP))})`,
+            createdAt: now,
+          }),
+        )
         .from(placement)
         .where(isMove),
     )
     .onConflictDoUpdate({
       target: [pins.organizationId, pins.userId, pins.resourceType, pins.resourceId],
-      set: { position: sql`excluded.${sql.identifier('position')}` },
+      set: { position: excluded('position') },
     })
+    .returning({ resourceId: pins.resourceId }),
+)
+
+/** Of a pin, in the shape of the wire. */
+const pin = { resourceType: own.resourceType, resourceId: own.resourceId, createdAt: own.createdAt }
+
+const isCallers = and(eq(own.organizationId, apiKeys.organizationId), eq(own.userId, apiKeys.userId))
+
+export const selectPins = compile(
+  query
+    .select(pin)
+    .from(apiKeys)
+    .innerJoin(own, isCallers)
+    .where(
+      and(
+        mayAct,
+        resourceExists(apiKeys.organizationId, sql`${own.resourceType}`, sql`${own.resourceId}`, isInReach),
+      ),
+    )
+    .orderBy(asc(own.position)),
+)
+
+/** The join keeps the columns of the fact apart: Drizzle names no tables where there is only one. */
+export const explainPin = compile(
+  explaining({ resourceExists: hasResource.as('resourceExists') }).leftJoin(own, isOwn),
+)
+
+const lastPosition = query
+  .select({ position: sql`max(${pins.position})` })
+  .from(pins)
+  .where(and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
+
+/** Makes the pin, at the end of the list. */
+export const appendPin = compile(
+  query
+    .insert(pins)
+    .select(
+      query
+        .select(
+          rowOf(pins, {
+            organizationId: apiKeys.organizationId,
+            userId: apiKeys.userId,
+            resourceType,
+            resourceId,
+            position: sql`coalesce(${lastPosition}, 0) + ${sql.raw(String(GAP))}`,
+            createdAt: now,
+          }),
+        )
+        .from(apiKeys)
+        .where(and(mayAct, isNotNull(apiKeys.userId), hasResource, sql`${pinCount} < ${pinLimit}`)),
+    )
+    .onConflictDoNothing(),
+)
+
+export const selectPin = compile(
+  query.select(pin).from(apiKeys).innerJoin(own, isOwn).where(and(mayAct, hasResource)),
+)
+
+/** The organization whose pin may be removed, or NULL, which matches no row. */
+const removableFrom = query
+  .select({ organizationId: own.organizationId })
+  .from(apiKeys)
+  .innerJoin(own, isOwn)
+  .where(and(mayAct, hasResource))
+
+export const removePin = compile(
+  query
+    .delete(pins)
+    .where(
+      and(
+        eq(pins.organizationId, removableFrom),
+        eq(pins.userId, callerUser),
+        eq(pins.resourceType, resourceType),
+        eq(pins.resourceId, resourceId),
+      ),
+    )
     .returning({ resourceId: pins.resourceId }),
 )

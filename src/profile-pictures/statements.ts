@@ -1,8 +1,8 @@
-/** Deleting a profile picture, in SQL: the picture is unlinked, and its object written to the table of doomed objects. */
-import { and, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import { callerOrganization, callerUser, explaining, now } from '../access/caller.ts'
+/** Profile pictures, in SQL. An object that no picture refers to is in the table of doomed objects. */
+import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { callerOrganization, callerUser, explaining, mayAct, now } from '../access/caller.ts'
 import { apiKeys, doomedObjects, profilePictures, users } from '../db/schema.ts'
-import { compile, query } from '../db/statement.ts'
+import { compile, excluded, query, rowOf } from '../db/statement.ts'
 
 const userId = sql.placeholder('userId')
 /** When the sweep deletes the object once more: nothing can still write it then. */
@@ -35,10 +35,7 @@ export const doomPicture = compile(
     .insert(doomedObjects)
     .select(
       query
-        .select({
-          objectKey: sql<string>`${profilePictures.objectKey}`.as('objectKey'),
-          sweepAfter: sql<string>`${sweepAfter}`.as('sweepAfter'),
-        })
+        .select(rowOf(doomedObjects, { objectKey: profilePictures.objectKey, sweepAfter }))
         .from(profilePictures)
         .where(and(isDeletable, isNotNull(profilePictures.objectKey))),
     )
@@ -47,4 +44,129 @@ export const doomPicture = compile(
 
 export const unlinkPicture = compile(
   query.delete(profilePictures).where(isDeletable).returning({ objectKey: profilePictures.objectKey }),
+)
+
+const objectKey = sql.placeholder('objectKey')
+const ofUser = and(
+  eq(profilePictures.organizationId, users.organizationId),
+  eq(profilePictures.userId, users.id),
+)
+const isUser = and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId))
+const isOwn = and(mayAct, eq(users.id, apiKeys.userId))
+
+/** An upload begins by dooming the object that it writes, so that no byte of one that fails stays for good. */
+export const beginUpload = compile(
+  query
+    .insert(doomedObjects)
+    .select(
+      query
+        .select(
+          rowOf(doomedObjects, {
+            objectKey: sql`'profile-pictures/' || ${users.organizationId} || '/' || ${sql.placeholder('objectId')}`,
+            sweepAfter,
+          }),
+        )
+        .from(apiKeys)
+        .innerJoin(users, isUser)
+        .where(isOwn),
+    )
+    .returning({ objectKey: doomedObjects.objectKey }),
+)
+
+/** Leases the picture to the upload. The lease of one that began before ends. */
+export const leasePicture = compile(
+  query
+    .insert(profilePictures)
+    .select(
+      query
+        .select(
+          rowOf(profilePictures, {
+            organizationId: users.organizationId,
+            userId: users.id,
+            uploadingObjectKey: sql`'profile-pictures/' || ${users.organizationId} || '/' || ${sql.placeholder('objectId')}`,
+            leaseExpiresAt: sql.placeholder('leaseExpiresAt'),
+            updatedAt: now,
+          }),
+        )
+        .from(apiKeys)
+        .innerJoin(users, isUser)
+        .where(isOwn),
+    )
+    .onConflictDoUpdate({
+      target: [profilePictures.organizationId, profilePictures.userId],
+      set: { uploadingObjectKey: excluded('uploadingObjectKey'), leaseExpiresAt: excluded('leaseExpiresAt') },
+    }),
+)
+
+/** The lease is still this upload's. */
+const isLeased = and(
+  eq(profilePictures.uploadingObjectKey, objectKey),
+  gt(profilePictures.leaseExpiresAt, now),
+)
+
+/** Dooms the object that the upload takes the place of, if any. */
+export const doomReplaced = compile(
+  query
+    .insert(doomedObjects)
+    .select(
+      query
+        .select(rowOf(doomedObjects, { objectKey: profilePictures.objectKey, sweepAfter }))
+        .from(apiKeys)
+        .innerJoin(users, isUser)
+        .innerJoin(profilePictures, and(ofUser, isLeased, isNotNull(profilePictures.objectKey)))
+        .where(isOwn),
+    )
+    .onConflictDoNothing(),
+)
+
+/** The organization of the caller's own user, or NULL, which matches no row. */
+const ownOrganization = query
+  .select({ organizationId: users.organizationId })
+  .from(apiKeys)
+  .innerJoin(users, isUser)
+  .where(isOwn)
+
+/** Makes the uploaded object the picture, and ends the lease. */
+export const linkPicture = compile(
+  query
+    .update(profilePictures)
+    .set({
+      objectKey: sql`${objectKey}`,
+      contentType: sql`${sql.placeholder('contentType')}`,
+      uploadingObjectKey: null,
+      leaseExpiresAt: null,
+      updatedAt: sql`${now}`,
+    })
+    .where(
+      and(eq(profilePictures.organizationId, ownOrganization), eq(profilePictures.userId, userId), isLeased),
+    )
+    .returning({ updatedAt: profilePictures.updatedAt }),
+)
+
+const linkedObject = query
+  .select({ objectKey: profilePictures.objectKey })
+  .from(profilePictures)
+  .where(
+    and(
+      eq(profilePictures.organizationId, callerOrganization),
+      eq(profilePictures.userId, callerUser),
+      eq(profilePictures.objectKey, objectKey),
+    ),
+  )
+
+/** What is linked is doomed no longer. */
+export const spareUploaded = compile(
+  query.delete(doomedObjects).where(eq(doomedObjects.objectKey, linkedObject)),
+)
+
+export const selectPicture = compile(
+  query
+    .select({
+      objectKey: sql<string>`${profilePictures.objectKey}`.as('objectKey'),
+      contentType: sql<string>`${profilePictures.contentType}`.as('contentType'),
+    })
+    .from(apiKeys)
+    .innerJoin(users, isUser)
+    .innerJoin(profilePictures, and(ofUser, isNotNull(profilePictures.objectKey)))
+    .where(mayAct),
 )

@@ -1,7 +1,9 @@
-/** SPEC.txt, Endpoints, 2 and 3; docs/contract.md, Schedules. */
+/** The schedules of projects and agents (SPEC.txt, Endpoints, 2 and 3; docs/contract.md, Schedules). */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { docs, externalId, instant, text, uuid } from '../http/fields.ts'
+import { docs, externalId, idempotencyKey, instant, someOf, text, uuid } from '../http/fields.ts'
+import { pageQuery, pageSchema } from '../http/paging.ts'
+import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 import { problemOfCron } from './cron.ts'
 import { isTimezone } from './timezone.ts'
 
@@ -20,15 +22,7 @@ const timezone = text(1, 255, { description: 'An IANA time zone name.', example:
   z.refine(isTimezone, 'expected an IANA time zone such as "Europe/Paris" or "UTC"'),
 )
 
-const headers = z.object({
-  'Idempotency-Key': z.optional(
-    text(1, 255, {
-      description:
-        'Makes the request safe to repeat: the same key and an equal body again answer with the schedule that the first made.',
-      example: 'nightly-build-1',
-    }),
-  ),
-})
+const headers = z.object({ 'Idempotency-Key': idempotencyKey('the schedule that the first made') })
 
 const nullableInstant = (description: string) => z.nullable(instant()).register(docs, { description })
 
@@ -48,6 +42,33 @@ const exampleTimes = {
   updatedAt: '2026-03-27T14:05:09.120Z',
 }
 
+const projectSchedule = z
+  .strictObject({ id: uuid(), projectId: z.string(), cron: z.string(), timezone: z.string(), ...times })
+  .register(docs, { id: 'ProjectSchedule' })
+
+const agentSchedule = z
+  .strictObject({ id: uuid(), agentId: uuid(), cron: z.string(), ...times })
+  .register(docs, { id: 'AgentSchedule' })
+
+const exampleProjectSchedule = {
+  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  projectId: 'website',
+  cron: '30 9 * * mon-fri',
+  timezone: 'Europe/Paris',
+  ...exampleTimes,
+}
+
+const exampleAgentSchedule = {
+  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  agentId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+  cron: '0 6 * * *',
+  ...exampleTimes,
+  nextRunAt: '2026-03-28T06:00:00.000Z',
+}
+
+const projectId = () => externalId({ description: 'The project.', example: 'website' })
+const agentId = () => uuid('The agent.')
+
 const created = {
   status: 201,
   description: 'The schedule is created, or was by an earlier request with this `Idempotency-Key`.',
@@ -62,7 +83,7 @@ export const createProjectScheduleContract = {
   summary: 'Create a project schedule',
   description: 'Creates a recurring build schedule for a project.',
   scope: 'schedules:write',
-  params: z.object({ projectId: externalId({ description: 'The project.', example: 'website' }) }),
+  params: z.object({ projectId: projectId() }),
   headers,
   body: z.strictObject({ cron: cron(255), timezone }).register(docs, {
     id: 'NewProjectSchedule',
@@ -70,16 +91,8 @@ export const createProjectScheduleContract = {
   }),
   success: {
     ...created,
-    schema: z
-      .strictObject({ id: uuid(), projectId: z.string(), cron: z.string(), timezone: z.string(), ...times })
-      .register(docs, { id: 'ProjectSchedule' }),
-    example: {
-      id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-      projectId: 'website',
-      cron: '30 9 * * mon-fri',
-      timezone: 'Europe/Paris',
-      ...exampleTimes,
-    },
+    schema: projectSchedule,
+    example: exampleProjectSchedule,
   },
   errors: {
     400: 'The path or body is wrong, or the key lacks the caller scope.',
@@ -98,23 +111,15 @@ export const createAgentScheduleContract = {
   summary: 'Create an agent schedule',
   description: 'Creates a recurring schedule for an agent. Its cron expression is in UTC.',
   scope: 'schedules:write',
-  params: z.object({ agentId: uuid('The agent.') }),
+  params: z.object({ agentId: agentId() }),
   headers,
   body: z
     .strictObject({ cron: cron(500) })
     .register(docs, { id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
   success: {
     ...created,
-    schema: z
-      .strictObject({ id: uuid(), agentId: uuid(), cron: z.string(), ...times })
-      .register(docs, { id: 'AgentSchedule' }),
-    example: {
-      id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-      agentId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
-      cron: '0 6 * * *',
-      ...exampleTimes,
-      nextRunAt: '2026-03-28T06:00:00.000Z',
-    },
+    schema: agentSchedule,
+    example: exampleAgentSchedule,
   },
   errors: {
     400: 'The path or body is wrong, or the key lacks the caller scope.',
@@ -122,4 +127,209 @@ export const createAgentScheduleContract = {
     409: 'The agent is archived or has the most schedules allowed, or the `Idempotency-Key` was used with another body.',
     500: 'The schedule could not be created.',
   },
+} as const satisfies Contract
+
+export interface Owner {
+  readonly noun: 'project' | 'agent'
+  readonly path: 'projects' | 'agents'
+  readonly idName: 'projectId' | 'agentId'
+  /** As operations and schemas name it. */
+  readonly name: 'Project' | 'Agent'
+  readonly tag: 'Projects' | 'Agents'
+}
+
+/** An agent's schedule has no time zone. */
+type Change = {
+  cron: z.ZodMiniOptional<z.ZodMiniType<string, string>>
+  timezone: z.ZodMiniOptional<z.ZodMiniType<string, string>>
+  enabled: z.ZodMiniOptional<z.ZodMiniType<boolean, boolean>>
+}
+
+export type Contracts<O extends Owner> = ReturnType<typeof contractsOf<O>>
+
+/** The contracts of the schedules of an owner, apart from their creation. */
+function contractsOf<const O extends Owner>(
+  owner: O,
+  id: () => z.ZodMiniType<string, string>,
+  schedule: z.ZodMiniObject,
+  example: object,
+  change: z.ZodMiniObject,
+) {
+  const { noun, tag } = owner
+  const all = `/v1/${owner.path}/{${owner.idName}}/schedules` as `/v1/${O['path']}/{${O['idName']}}/schedules`
+  const one = `${all}/{scheduleId}` as `${typeof all}/{scheduleId}`
+  const parentParams = { [owner.idName as string]: id() }
+  const params = z.object({ ...parentParams, scheduleId: uuid('The schedule.') })
+  const success = { status: 200, description: 'The schedule.', schema: schedule, example } as const
+  const errors = {
+    400: INPUT_IS_WRONG,
+    ...(noun === 'project' && { 403: OUT_OF_REACH }),
+    404: `The organization has no such ${noun}, or it has no such schedule.`,
+    500: UNFORESEEN,
+    503: STORE_IS_AWAY,
+  }
+  return {
+    list: {
+      operationId: `list${owner.name}Schedules`,
+      method: 'GET',
+      path: all,
+      tag,
+      summary: `List ${noun} schedules`,
+      description: `Lists the schedules of the ${noun} in order of creation.`,
+      scope: 'schedules:read',
+      params: z.object(parentParams),
+      query: z.object(pageQuery(uuid())),
+      success: {
+        status: 200,
+        description: 'A page of schedules.',
+        schema: pageSchema(`${owner.name}SchedulePage`, schedule, uuid()),
+        example: { items: [example], nextCursor: null },
+      },
+      errors: { ...errors, 404: `The organization has no such ${noun}.` },
+    },
+    retrieve: {
+      operationId: `retrieve${owner.name}Schedule`,
+      method: 'GET',
+      path: one,
+      tag,
+      summary: `Retrieve a ${noun} schedule`,
+      description: 'Answers with one schedule.',
+      scope: 'schedules:read',
+      params,
+      success,
+      errors,
+    },
+    update: {
+      operationId: `update${owner.name}Schedule`,
+      method: 'PATCH',
+      path: one,
+      tag,
+      summary: `Update a ${noun} schedule`,
+      description:
+        'Changes when the schedule fires, pauses it or resumes it. What is left out stays as it is.',
+      scope: 'schedules:write',
+      params,
+      body: change as unknown as z.ZodMiniObject<Change>,
+      success,
+      errors: {
+        ...errors,
+        409: `The ${noun} is archived, or the schedule was changed by another request meanwhile.`,
+      },
+    },
+    remove: {
+      operationId: `delete${owner.name}Schedule`,
+      method: 'DELETE',
+      path: one,
+      tag,
+      summary: `Delete a ${noun} schedule`,
+      description: 'Deletes the schedule. It fires no more.',
+      scope: 'schedules:write',
+      params,
+      success: {
+        status: 200,
+        description: 'The schedule is deleted.',
+        schema: z
+          .strictObject({ deleted: z.literal(true), id: uuid() })
+          .register(docs, { id: `${owner.name}ScheduleDeletion` }),
+        example: { deleted: true, id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
+      },
+      errors: { ...errors, 409: `The ${noun} is archived: unarchive it first.` },
+    },
+  } as const satisfies Record<string, Contract>
+}
+
+const enabled = z
+  .optional(z.boolean())
+  .register(docs, { description: 'False pauses it; true resumes it, from now on.' })
+
+export const PROJECT = {
+  noun: 'project',
+  path: 'projects',
+  idName: 'projectId',
+  name: 'Project',
+  tag: 'Projects',
+} as const satisfies Owner
+
+export const AGENT = {
+  noun: 'agent',
+  path: 'agents',
+  idName: 'agentId',
+  name: 'Agent',
+  tag: 'Agents',
+} as const satisfies Owner
+
+export const projectScheduleContracts = contractsOf(
+  PROJECT,
+  projectId,
+  projectSchedule,
+  exampleProjectSchedule,
+  someOf({ cron: z.optional(cron(255)), timezone: z.optional(timezone), enabled }).register(docs, {
+    id: 'ProjectScheduleUpdate',
+    example: { enabled: false },
+  }),
+)
+
+export const agentScheduleContracts = contractsOf(
+  AGENT,
+  agentId,
+  agentSchedule,
+  exampleAgentSchedule,
+  someOf({ cron: z.optional(cron(500)), enabled }).register(docs, {
+    id: 'AgentScheduleUpdate',
+    example: { enabled: false },
+  }),
+)
+
+const MOST_PREVIEWED = 100
+
+export const previewScheduleContract = {
+  operationId: 'previewSchedule',
+  method: 'GET',
+  path: '/v1/schedule-preview',
+  tag: 'Schedules',
+  summary: 'Preview a schedule',
+  description: 'Answers with the next instants at which a cron expression fires, and the wall clock there.',
+  scope: null,
+  params: z.object({}),
+  query: z.object({
+    cron: cron(500),
+    timezone: z._default(timezone, 'UTC'),
+    from: z
+      .optional(
+        instant().check(
+          z.refine((from) => from >= '1970' && from < '3000', 'expected an instant from 1970 to 2999'),
+        ),
+      )
+      .register(docs, { description: 'The instants come after this one; now, if it is left out.' }),
+    count: z
+      ._default(
+        z.string().check(
+          z.regex(/^\d+$/, 'expected digits only'),
+          z.refine(
+            (digits) => Number(digits) >= 1 && Number(digits) <= MOST_PREVIEWED,
+            `expected 1 to ${MOST_PREVIEWED}`,
+          ),
+        ),
+        '5',
+      )
+      .register(docs, { description: `How many, up to ${MOST_PREVIEWED}.`, example: '5' }),
+  }),
+  success: {
+    status: 200,
+    description: 'The next instants.',
+    schema: z
+      .strictObject({
+        items: z.array(
+          z.strictObject({
+            at: instant(),
+            localTime: z
+              .string()
+              .register(docs, { description: 'The wall clock of the time zone, with its offset.' }),
+          }),
+        ),
+      })
+      .register(docs, { id: 'SchedulePreview' }),
+    example: { items: [{ at: '2026-03-30T07:30:00.000Z', localTime: '2026-03-30T09:30:00+02:00' }] },
+  },
+  errors: { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY },
 } as const satisfies Contract

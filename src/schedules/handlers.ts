@@ -1,18 +1,30 @@
 import { v7 as newUuid } from 'uuid'
 import type { Call } from '../access/call.ts'
-import type { CallerFacts } from '../access/caller.ts'
+import { type CallerFacts, explainCaller } from '../access/caller.ts'
 import type { Statement, Values } from '../db/statement.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { outOfReach, Refusal } from '../http/errors.ts'
 import { idempotencyOf } from '../http/idempotency.ts'
-import { createAgentScheduleContract, createProjectScheduleContract } from './contract.ts'
+import { pageOf, pagingOf } from '../http/paging.ts'
+import {
+  AGENT,
+  agentScheduleContracts,
+  type Contracts,
+  createAgentScheduleContract,
+  createProjectScheduleContract,
+  type Owner,
+  PROJECT,
+  previewScheduleContract,
+  projectScheduleContracts,
+} from './contract.ts'
 import { nextRun } from './next-run.ts'
-import { agentSchedules, projectSchedules } from './statements.ts'
+import { agentSchedules as agentStatements, projectSchedules as projectStatements } from './statements.ts'
+import { localTime } from './timezone.ts'
 
 export const createProjectSchedule = endpoint(
   createProjectScheduleContract,
   async ({ params, headers, body, path }, call) => {
-    const schedule = await create(call, 'project', projectSchedules, {
+    const schedule = await create(call, 'project', projectStatements, {
       parentId: params.projectId,
       ...body,
       ...idempotencyOf(headers['Idempotency-Key'], body),
@@ -24,7 +36,7 @@ export const createProjectSchedule = endpoint(
 export const createAgentSchedule = endpoint(
   createAgentScheduleContract,
   async ({ params, headers, body, path }, call) => {
-    const schedule = await create(call, 'agent', agentSchedules, {
+    const schedule = await create(call, 'agent', agentStatements, {
       parentId: params.agentId,
       ...body,
       timezone: 'UTC',
@@ -34,40 +46,147 @@ export const createAgentSchedule = endpoint(
   },
 )
 
-interface ScheduleFacts extends CallerFacts {
+type ParentType = 'project' | 'agent'
+
+const noParent = (parentType: ParentType) =>
+  new Refusal(404, `${parentType}Id: there is no ${parentType} with this id`)
+
+const archived = (parentType: ParentType) =>
+  new Refusal(409, `The ${parentType} is archived: unarchive it first`)
+
+interface ParentFacts extends CallerFacts {
   parentExists: 0 | 1
   inReach: 0 | 1
   isArchived: 0 | 1
+}
+
+interface CreationFacts extends ParentFacts {
   isRepeated: 0 | 1
   scheduleCount: number
 }
 
 interface CreateStatements<Schedule> {
-  explain: Statement<ScheduleFacts>
+  explainCreation: Statement<CreationFacts>
   insert: Statement
   selectCreated: Statement<Schedule>
 }
 
 async function create<Schedule>(
   call: Call,
-  parentType: 'project' | 'agent',
-  { explain, insert, selectCreated }: CreateStatements<Schedule>,
+  parentType: ParentType,
+  { explainCreation, insert, selectCreated }: CreateStatements<Schedule>,
   request: Values & { cron: string; timezone: string },
 ): Promise<Schedule> {
   const limit = call.limits.schedules
-  const [explanation, , [schedule]] = await call.run(explain, [insert, selectCreated], {
+  const [explanation, , [schedule]] = await call.run(explainCreation, [insert, selectCreated], {
     ...request,
     id: newUuid(),
     nextRunAt: nextRun(request.cron, request.timezone, new Date(call.now)).toISOString(),
     scheduleLimit: limit,
   })
   if (schedule) return schedule
-  if (!explanation.parentExists)
-    throw new Refusal(404, `${parentType}Id: there is no ${parentType} with this id`)
+  if (!explanation.parentExists) throw noParent(parentType)
   if (!explanation.inReach) throw outOfReach()
   if (explanation.isRepeated) {
     throw new Refusal(409, 'Idempotency-Key: it was used with another body; use a new key for a new schedule')
   }
-  if (explanation.isArchived) throw new Refusal(409, `The ${parentType} is archived: unarchive it first`)
+  if (explanation.isArchived) throw archived(parentType)
   throw new Refusal(409, `The ${parentType} has ${limit} schedules, the most allowed: delete one first`)
 }
+
+interface LifeStatements<Schedule> {
+  explain: Statement<ParentFacts & { scheduleExists: 0 | 1 }>
+  list: Statement<Schedule>
+  retrieve: Statement<Schedule>
+  update: Statement<Schedule>
+  remove: Statement
+}
+
+type Schedule = { readonly id: string; readonly cron: string; readonly timezone?: string } & object
+
+/** The operations on the schedules of an owner, apart from their creation. */
+function lifeOf<const O extends Owner>(
+  { noun, idName }: O,
+  contracts: Contracts<O>,
+  { explain, list, retrieve, update, remove }: LifeStatements<object>,
+) {
+  const idsOf = (params: Readonly<Record<string, string>>) => ({
+    parentId: params[idName] ?? '',
+    scheduleId: params.scheduleId ?? null,
+  })
+
+  function refusalOf(facts: ParentFacts & { scheduleExists: 0 | 1 }): Refusal {
+    if (!facts.parentExists) return noParent(noun)
+    if (!facts.scheduleExists) return new Refusal(404, `scheduleId: the ${noun} has no schedule with this id`)
+    if (!facts.inReach) return outOfReach()
+    if (facts.isArchived) return archived(noun)
+    return new Refusal(409, 'Another request changed the schedule meanwhile: try again')
+  }
+
+  async function retrieveSchedule(call: Call, ids: Values): Promise<Schedule> {
+    const [facts, [schedule]] = await call.run(explain, [retrieve], ids)
+    if (!schedule) throw refusalOf(facts)
+    return schedule as Schedule
+  }
+
+  return {
+    list: endpoint(contracts.list, async ({ params, query }, call) => {
+      const values = { ...idsOf(params), ...pagingOf(query) }
+      const [facts, schedules] = await call.run(explain, [list], values)
+      if (!facts.parentExists) throw noParent(noun)
+      if (!facts.inReach) throw outOfReach()
+      return { body: pageOf(schedules as Schedule[], query, ({ id }) => id) }
+    }),
+
+    retrieve: endpoint(contracts.retrieve, async ({ params }, call) => {
+      return { body: await retrieveSchedule(call, idsOf(params)) }
+    }),
+
+    /**
+     * One trip or two. The next run follows from expression and time zone: where the change leaves one of them out
+     * and doesn't pause, they are read first, and the update asks that they are still the same.
+     */
+    update: endpoint(contracts.update, async ({ params, body }, call) => {
+      const ids = idsOf(params)
+      const timezone = noun === 'agent' ? 'UTC' : body.timezone
+      const isComputable = body.enabled === false || (body.cron !== undefined && timezone !== undefined)
+      const seen = isComputable ? undefined : await retrieveSchedule(call, ids)
+      const next = { cron: body.cron ?? seen?.cron, timezone: timezone ?? seen?.timezone }
+      const [facts, [schedule]] = await call.run(explain, [update], {
+        ...ids,
+        cron: body.cron ?? null,
+        timezone: timezone ?? null,
+        enabled: body.enabled === undefined ? null : Number(body.enabled),
+        seenCron: seen?.cron ?? null,
+        seenTimezone: seen?.timezone ?? null,
+        nextRunAt:
+          next.cron === undefined || next.timezone === undefined
+            ? null
+            : nextRun(next.cron, next.timezone, new Date(call.now)).toISOString(),
+      })
+      if (!schedule) throw refusalOf(facts)
+      return { body: schedule as Schedule }
+    }),
+
+    remove: endpoint(contracts.remove, async ({ params }, call) => {
+      const ids = idsOf(params)
+      const [facts, [removed]] = await call.run(explain, [remove], ids)
+      if (!removed) throw refusalOf(facts)
+      return { body: { deleted: true as const, id: ids.scheduleId ?? '' } }
+    }),
+  }
+}
+
+export const projectSchedules = lifeOf(PROJECT, projectScheduleContracts, projectStatements)
+export const agentSchedules = lifeOf(AGENT, agentScheduleContracts, agentStatements)
+
+export const previewSchedule = endpoint(previewScheduleContract, async ({ query }, call) => {
+  await call.run(explainCaller, [], {})
+  const { cron, timezone, from = call.now } = query
+  const items = []
+  for (let at = new Date(from); items.length < Number(query.count); ) {
+    at = nextRun(cron, timezone, at)
+    items.push({ at: at.toISOString(), localTime: localTime(timezone, at.getTime()) })
+  }
+  return { body: { items } }
+})

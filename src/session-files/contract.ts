@@ -1,10 +1,12 @@
 /** SPEC.txt, Endpoints, 4; docs/contract.md, Session files. */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { docs, instant, uuid } from '../http/fields.ts'
+import { docs, ifNoneMatch, instant, relativePath, uuid } from '../http/fields.ts'
+import { pageQuery, pageSchema } from '../http/paging.ts'
+import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 
-const DEFAULT_PAGE_SIZE = 50
-const LARGEST_PAGE_SIZE = 1000
+const PATH_LENGTH = 1000
+const CONTENT_LIMIT_BYTES = 95_000_000
 
 const sessionFile = z
   .strictObject({
@@ -15,6 +17,14 @@ const sessionFile = z
     updatedAt: instant(),
   })
   .register(docs, { id: 'SessionFile' })
+
+const exampleFile = {
+  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  sessionId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+  path: 'src/app.ts',
+  createdAt: '2026-03-29T01:00:00.000Z',
+  updatedAt: '2026-03-29T01:00:00.000Z',
+}
 
 export const listSessionFilesContract = {
   operationId: 'listSessionFiles',
@@ -27,44 +37,13 @@ export const listSessionFilesContract = {
     'Pass `nextCursor` as `cursor` to get the next page.',
   scope: 'session-files:read',
   params: z.object({ sessionId: uuid('The session.') }),
-  query: z.object({
-    limit: z
-      ._default(
-        z.string().check(
-          z.regex(/^\d+$/, 'expected digits only'),
-          z.refine((digits) => Number(digits) > 0, 'expected at least 1'),
-        ),
-        String(DEFAULT_PAGE_SIZE),
-      )
-      .register(docs, {
-        description: `The most files of a page, from 1; above ${LARGEST_PAGE_SIZE} it means ${LARGEST_PAGE_SIZE}.`,
-        example: '100',
-      }),
-    cursor: z
-      .optional(uuid('The `nextCursor` of the page before.'))
-      .register(docs, { minLength: 1, maxLength: 1000 }),
-  }),
+  query: z.object(pageQuery(uuid())),
   success: {
     status: 200,
     description: 'A page of files.',
-    schema: z
-      .strictObject({
-        items: z.array(sessionFile),
-        nextCursor: z
-          .nullable(uuid())
-          .register(docs, { description: 'Where the next page begins; null on the last page.' }),
-      })
-      .register(docs, { id: 'SessionFilePage' }),
+    schema: pageSchema('SessionFilePage', sessionFile, uuid()),
     example: {
-      items: [
-        {
-          id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-          sessionId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
-          path: 'src/app.ts',
-          createdAt: '2026-03-29T01:00:00.000Z',
-          updatedAt: '2026-03-29T01:00:00.000Z',
-        },
-      ],
+      items: [exampleFile],
       nextCursor: null,
     },
   },
@@ -79,7 +58,103 @@ export const listSessionFilesContract = {
   },
 } as const satisfies Contract
 
-/** The page size that a valid `limit` asks for. */
-export function pageSizeOf(limit: string): number {
-  return Math.min(Number(limit), LARGEST_PAGE_SIZE)
+const errors = {
+  400: INPUT_IS_WRONG,
+  403: OUT_OF_REACH,
+  404: 'The organization has no session with this id, or the session has no such file.',
+  410: 'The session was deleted, and its files with it.',
+  500: UNFORESEEN,
+  503: STORE_IS_AWAY,
 }
+
+const fileParams = z.object({ sessionId: uuid('The session.'), fileId: uuid('The file.') })
+
+export const putSessionFileContract = {
+  operationId: 'putSessionFile',
+  method: 'PUT',
+  path: '/v1/sessions/{sessionId}/files',
+  tag: 'Sessions',
+  summary: 'Put a session file',
+  description:
+    'Stores the body as the file at a path. A file that is there already keeps its id and gets the new content.',
+  scope: 'session-files:write',
+  params: z.object({ sessionId: uuid('The session.') }),
+  query: z.object({
+    path: relativePath(PATH_LENGTH, {
+      description: 'Where the file stands, relative to the folder that the session worked in.',
+      example: 'src/app.ts',
+    }),
+  }),
+  bodyLimitBytes: CONTENT_LIMIT_BYTES,
+  upload: {
+    description: 'The content, up to 95 MB, with `Content-Length`.',
+    mediaTypes: ['application/octet-stream'],
+    needsLength: true,
+  },
+  success: {
+    status: 200,
+    description: 'The file is stored.',
+    schema: sessionFile,
+    example: exampleFile,
+  },
+  errors: {
+    ...errors,
+    409: "The session's project is archived, or the upload took over an hour.",
+    411: 'The length of the body is not declared.',
+  },
+} as const satisfies Contract
+
+export const retrieveSessionFileContentContract = {
+  operationId: 'retrieveSessionFileContent',
+  method: 'GET',
+  path: '/v1/sessions/{sessionId}/files/{fileId}/content',
+  tag: 'Sessions',
+  summary: 'Retrieve the content of a session file',
+  description: 'Answers with the bytes of a file as they were stored, or with a part of them.',
+  scope: 'session-files:read',
+  params: fileParams,
+  headers: z.object({
+    'If-None-Match': ifNoneMatch(),
+    Range: z
+      .optional(z.string())
+      .register(docs, { description: 'One range of bytes; others are ignored.', example: 'bytes=0-1023' }),
+    'If-Range': z.optional(z.string()).register(docs, {
+      description: 'The entity tag of what you have a part of; if it is another now, the whole is sent.',
+      example: '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"',
+    }),
+  }),
+  success: {
+    status: 200,
+    description: 'The content.',
+    mediaTypes: ['application/octet-stream'],
+    headers: {
+      ETag: 'The entity tag of the content.',
+      'Accept-Ranges': '`bytes`',
+      'Content-Disposition': '`attachment`: browsers keep it and do not show it.',
+      'X-Content-Type-Options': '`nosniff`',
+    },
+    conditional: true,
+    partial: true,
+  },
+  errors: { ...errors, 416: 'The content has none of these bytes.' },
+} as const satisfies Contract
+
+export const deleteSessionFileContract = {
+  operationId: 'deleteSessionFile',
+  method: 'DELETE',
+  path: '/v1/sessions/{sessionId}/files/{fileId}',
+  tag: 'Sessions',
+  summary: 'Delete a session file',
+  description: 'Deletes a file and its content.',
+  scope: 'session-files:write',
+  params: fileParams,
+  success: {
+    status: 200,
+    description: 'The file is deleted.',
+    schema: z
+      .strictObject({ deleted: z.literal(true), id: uuid() })
+      .register(docs, { id: 'SessionFileDeletion' }),
+    example: { deleted: true, id: exampleFile.id },
+  },
+  errors: { ...errors, 409: "The session's project is archived: unarchive it first." },
+} as const satisfies Contract

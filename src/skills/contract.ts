@@ -1,7 +1,25 @@
-/** SPEC.txt, Endpoints, 5; docs/contract.md, Skills. */
+/** The skills of an organization (SPEC.txt, Endpoints, 5; docs/contract.md, Skills). */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { docs, instant, uuid } from '../http/fields.ts'
+import {
+  content,
+  docs,
+  idempotencyKey,
+  ifNoneMatch,
+  instant,
+  relativePath,
+  someOf,
+  text,
+  uuid,
+} from '../http/fields.ts'
+import { pageQuery, pageSchema } from '../http/paging.ts'
+import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
+
+const MEBIBYTE = 2 ** 20
+const MOST_FILES = 200
+const LARGEST_FILE_BYTES = MEBIBYTE
+const LARGEST_SKILL_BYTES = 4 * MEBIBYTE
+const BODY_LIMIT_BYTES = 16 * MEBIBYTE
 
 const skillFile = z
   .strictObject({
@@ -11,18 +29,85 @@ const skillFile = z
   })
   .register(docs, { id: 'SkillFile' })
 
+const summary = {
+  id: uuid(),
+  name: z.string(),
+  description: z.string(),
+  createdAt: instant(),
+  updatedAt: instant(),
+}
+
 const skill = z
   .strictObject({
-    id: uuid(),
-    name: z.string(),
-    description: z.string(),
-    createdAt: instant(),
-    updatedAt: instant(),
+    ...summary,
     files: z
       .array(skillFile)
       .register(docs, { description: 'All files of the skill, in order of filename.' }),
   })
   .register(docs, { id: 'Skill' })
+
+const skillSummary = z.strictObject(summary).register(docs, { id: 'SkillSummary' })
+
+const exampleSummary = {
+  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  name: 'release-notes',
+  description: 'Writes release notes from merged pull requests.',
+  createdAt: '2026-03-02T09:15:00.000Z',
+  updatedAt: '2026-03-29T01:00:00.000Z',
+}
+
+const exampleFile = { filename: 'SKILL.md', content: '---\nname: release-notes\n---\n' }
+
+const exampleSkill = {
+  ...exampleSummary,
+  files: [{ id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71', ...exampleFile }],
+}
+
+/** The Agent Skills specification, `name`. */
+const name = z
+  .string()
+  .check(
+    z.regex(
+      /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+      'expected lower-case letters, digits and single hyphens, with none at either end',
+    ),
+    z.maxLength(64, 'expected 1 to 64 characters'),
+  )
+  .register(docs, { minLength: 1, description: 'Unique in the organization.', example: exampleSummary.name })
+
+/** The Agent Skills specification, `description`. */
+const description = text(1, 1024, { description: 'What the skill does, and when to use it.' })
+
+const files = z
+  .array(
+    z
+      .strictObject({
+        filename: relativePath(255, {
+          description: 'Relative to the folder of the skill.',
+          example: 'SKILL.md',
+        }),
+        content: content(LARGEST_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
+      })
+      .register(docs, { id: 'NewSkillFile' }),
+  )
+  .check(
+    z.maxLength(MOST_FILES, `expected up to ${MOST_FILES} files`),
+    z.refine(
+      (all) => new Set(all.map(({ filename }) => filename.toLowerCase().toUpperCase())).size === all.length,
+      'expected filenames that differ by more than their case',
+    ),
+    z.refine(
+      (all) => !all.some(({ filename }) => all.some((other) => other.filename.startsWith(`${filename}/`))),
+      'expected no filename that is a folder of another',
+    ),
+    z.refine(
+      (all) => all.reduce((sum, file) => sum + Buffer.byteLength(file.content), 0) <= LARGEST_SKILL_BYTES,
+      'expected up to 4 MiB of contents',
+    ),
+  )
+
+const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY }
+const NO_SKILL = 'The organization has no skill with this id.'
 
 export const retrieveSkillContract = {
   operationId: 'retrieveSkill',
@@ -33,36 +118,109 @@ export const retrieveSkillContract = {
   description: 'Answers with a skill of the organization and all of its files.',
   scope: 'skills:read',
   params: z.object({ skillId: uuid('The skill.') }),
-  headers: z.object({
-    'If-None-Match': z.optional(z.string()).register(docs, {
-      description: 'Entity tags that you already have; if one is current, the answer is 304.',
-      example: '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"',
-    }),
-  }),
+  headers: z.object({ 'If-None-Match': ifNoneMatch() }),
   success: {
     status: 200,
     description: 'The skill and all of its files.',
     schema: skill,
-    example: {
-      id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-      name: 'release-notes',
-      description: 'Writes release notes from merged pull requests.',
-      createdAt: '2026-03-02T09:15:00.000Z',
-      updatedAt: '2026-03-29T01:00:00.000Z',
-      files: [
-        {
-          id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71',
-          filename: 'SKILL.md',
-          content: '---\nname: release-notes\n---\n',
-        },
-      ],
-    },
+    example: exampleSkill,
     headers: { ETag: 'The entity tag of the skill: it changes with every change of the skill or its files.' },
     conditional: true,
   },
   errors: {
     400: 'The path is wrong, or the key lacks the caller scope.',
-    404: 'The organization has no skill with this id.',
+    404: NO_SKILL,
     500: 'The skill could not be retrieved.',
   },
+} as const satisfies Contract
+
+export const listSkillsContract = {
+  operationId: 'listSkills',
+  method: 'GET',
+  path: '/v1/skills',
+  tag: 'Skills',
+  summary: 'List skills',
+  description: 'Lists the skills of the organization in order of creation, without their files.',
+  scope: 'skills:read',
+  params: z.object({}),
+  query: z.object(pageQuery(uuid())),
+  success: {
+    status: 200,
+    description: 'A page of skills.',
+    schema: pageSchema('SkillPage', skillSummary, uuid()),
+    example: { items: [exampleSummary], nextCursor: null },
+  },
+  errors,
+} as const satisfies Contract
+
+export const createSkillContract = {
+  operationId: 'createSkill',
+  method: 'POST',
+  path: '/v1/skills',
+  tag: 'Skills',
+  summary: 'Create a skill',
+  description: 'Creates a skill with its files.',
+  scope: 'skills:write',
+  params: z.object({}),
+  headers: z.object({ 'Idempotency-Key': idempotencyKey('the skill that the first made') }),
+  body: z.strictObject({ name, description, files }).register(docs, {
+    id: 'NewSkill',
+    example: { name: exampleSummary.name, description: exampleSummary.description, files: [exampleFile] },
+  }),
+  bodyLimitBytes: BODY_LIMIT_BYTES,
+  success: {
+    status: 201,
+    description: 'The skill is created, or was by an earlier request with this `Idempotency-Key`.',
+    schema: skill,
+    example: exampleSkill,
+    headers: { Location: 'The path of the skill.' },
+  },
+  errors: {
+    ...errors,
+    409: 'The organization has a skill with this name, or the `Idempotency-Key` was used with another body.',
+  },
+} as const satisfies Contract
+
+export const updateSkillContract = {
+  operationId: 'updateSkill',
+  method: 'PATCH',
+  path: '/v1/skills/{skillId}',
+  tag: 'Skills',
+  summary: 'Update a skill',
+  description:
+    'Changes a skill. Files, if given, replace the whole set; a file that keeps its name keeps its id. ' +
+    'What is left out stays as it is.',
+  scope: 'skills:write',
+  params: z.object({ skillId: uuid('The skill.') }),
+  body: someOf({
+    name: z.optional(name),
+    description: z.optional(description),
+    files: z.optional(files),
+  }).register(docs, { id: 'SkillUpdate', example: { files: [exampleFile] } }),
+  bodyLimitBytes: BODY_LIMIT_BYTES,
+  success: {
+    status: 200,
+    description: 'The skill and all of its files.',
+    schema: skill,
+    example: exampleSkill,
+  },
+  errors: { ...errors, 404: NO_SKILL, 409: 'The organization has another skill with this name.' },
+} as const satisfies Contract
+
+export const deleteSkillContract = {
+  operationId: 'deleteSkill',
+  method: 'DELETE',
+  path: '/v1/skills/{skillId}',
+  tag: 'Skills',
+  summary: 'Delete a skill',
+  description: 'Deletes a skill and all of its files.',
+  scope: 'skills:write',
+  params: z.object({ skillId: uuid('The skill.') }),
+  success: {
+    status: 200,
+    description: 'The skill is deleted.',
+    schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SkillDeletion' }),
+    example: { deleted: true, id: exampleSummary.id },
+  },
+  errors: { ...errors, 404: NO_SKILL },
 } as const satisfies Contract

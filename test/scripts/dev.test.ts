@@ -1,51 +1,18 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-
-const ROOT = join(import.meta.dirname, '..', '..')
-
-interface Service {
-  readonly process: ChildProcess
-  readonly printed: string
-}
-
-/** `npm run dev` on a state folder, once it answers. */
-async function startService(state: string, port: number): Promise<Service> {
-  const server = spawn('npm', ['run', 'dev', '--', '--port', String(port), '--persist-to', state], {
-    cwd: ROOT,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let printed = ''
-  return new Promise((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      printed += chunk
-      if (printed.includes('Ready on')) resolve({ process: server, printed })
-    }
-    server.stdout.on('data', read)
-    server.stderr.on('data', read)
-    server.on('exit', () => reject(new Error(printed)))
-  })
-}
-
-/** Ends the service as Ctrl-C in a terminal does: the whole group gets the signal. */
-async function stopService({ process: server }: Service): Promise<void> {
-  server.removeAllListeners('exit')
-  const ended = new Promise((resolve) => server.on('close', resolve))
-  process.kill(-(server.pid as number), 'SIGINT')
-  await ended
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.on('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
+import { Service } from '../../scripts/service.ts'
+import {
+  curlLinesOf,
+  type DevServer,
+  freePort,
+  newFolder,
+  ROOT,
+  readDemo,
+  startDevServer,
+  stopDevServer,
+} from '../support/dev-server.ts'
 
 function bootstrap(...args: string[]): string {
   return execFileSync('npm', ['run', '--silent', 'bootstrap', '--', ...args], {
@@ -67,21 +34,17 @@ async function runCurlLine(line: string): Promise<Response> {
   })
 }
 
-const readDemo = (state: string) => JSON.parse(readFileSync(join(state, 'demo.json'), 'utf8'))
-
-const newState = () => mkdtempSync(join(tmpdir(), 'workspace-api-'))
-
 describe('npm run dev', () => {
-  const state = newState()
-  let service: Service
+  const state = newFolder()
+  let service: DevServer
   let port: number
 
   beforeAll(async () => {
     port = await freePort()
-    service = await startService(state, port)
+    service = await startDevServer(state, port)
   })
   afterAll(async () => {
-    await stopService(service)
+    await stopDevServer(service)
     rmSync(state, { recursive: true })
   })
 
@@ -142,7 +105,7 @@ describe('npm run dev', () => {
   })
 
   it('prints one line for each of the seven, and each works', async () => {
-    const lines = service.printed.split('\n').filter((line) => line.startsWith('curl'))
+    const lines = curlLinesOf(service.printed)
     expect(lines).toHaveLength(7)
     const statuses: number[] = []
     for (const line of lines) statuses.push((await runCurlLine(line)).status)
@@ -161,8 +124,8 @@ describe('npm run dev', () => {
 
   it('keeps what is there when it is run again', async () => {
     const before = readDemo(state)
-    await stopService(service)
-    service = await startService(state, port)
+    await stopDevServer(service)
+    service = await startDevServer(state, port)
     expect(readDemo(state)).toEqual(before)
     expect(service.printed).toContain(before.apiKey)
     const response = await fetch(`${before.baseUrl}/v1/skills/${before.skillId}`, {
@@ -200,6 +163,50 @@ describe('npm run dev', () => {
     expect(holdsText(state, first.organizationId)).toBe(true)
   })
 
+  it('lets an organization that bootstrap made grow through HTTP alone, until the seven work on it', async () => {
+    const { apiKey } = JSON.parse(
+      bootstrap('--organization', 'Empty', '--user', 'ada', '--persist-to', state),
+    )
+    const service = new Service(`http://localhost:${port}`, apiKey)
+    const send = (method: string, path: string, body?: object) =>
+      service.send<{ id: string }>(method, path, body)
+    const [agentId, sessionId, pullRequestId] = [1, 2, 3].map(() => crypto.randomUUID())
+    const projectId = crypto.randomUUID()
+    const made = [
+      await send('PUT', `/v1/projects/${projectId}`, { name: 'Website' }),
+      await send('PUT', `/v1/agents/${agentId}`, { name: 'Reviewer' }),
+      await send('PUT', `/v1/sessions/${sessionId}`, { projectId, name: 'Fix the login' }),
+      await send('PUT', `/v1/pull-requests/${pullRequestId}`, { projectId, name: 'Fix the login' }),
+      await send('PUT', `/v1/sessions/${sessionId}/files?path=notes.md`, Buffer.from('# Notes')),
+      await send('PUT', `/v1/pins/session/${sessionId}`),
+      await send('PUT', '/v1/users/ada/profile-picture', Buffer.from('GIF89a')),
+      await send('PUT', `/v1/projects/${projectId}/environment-variables/TOKEN`, { value: 'secret' }),
+    ]
+    expect(made.map(({ status }) => status)).toEqual(made.map(() => 200))
+    const files = [{ filename: 'SKILL.md', content: '# Notes' }]
+    const skill = await send('POST', '/v1/skills', { name: 'notes', description: 'Takes notes.', files })
+    const placement = { target: { type: 'session', id: sessionId }, position: 'before' }
+    const seven = [
+      await send('PATCH', `/v1/pins/pull_request/${pullRequestId}`, { placement }),
+      await send('POST', `/v1/projects/${projectId}/schedules`, { cron: '@daily', timezone: 'UTC' }),
+      await send('POST', `/v1/agents/${agentId}/schedules`, { cron: '@daily' }),
+      await send('GET', `/v1/sessions/${sessionId}/files`),
+      await send('GET', `/v1/skills/${skill.body.id}`),
+      await send('DELETE', '/v1/users/ada/profile-picture'),
+      await send('DELETE', `/v1/projects/${projectId}/environment-variables/TOKEN`),
+    ]
+    expect(seven.map(({ status }) => status)).toEqual([200, 201, 201, 200, 200, 200, 200])
+    expect(seven.map(({ body }) => body)).toMatchObject([
+      { updated: true },
+      { projectId },
+      { agentId },
+      { items: [{ path: 'notes.md' }] },
+      { name: 'notes', files },
+      { deleted: true },
+      { deleted: true },
+    ])
+  })
+
   it.each([
     [['--user', 'ada']],
     [['--organization', 'Acme']],
@@ -212,8 +219,8 @@ describe('npm run dev', () => {
 
 describe('the generated client', () => {
   it('calls all seven operations on the demo workspace', async () => {
-    const state = newState()
-    const service = await startService(state, await freePort())
+    const state = newFolder()
+    const service = await startDevServer(state, await freePort())
     try {
       const output = execFileSync('node', ['client/example.ts', join(state, 'demo.json')], {
         cwd: ROOT,
@@ -221,7 +228,7 @@ describe('the generated client', () => {
       })
       expect(output.trim().split('\n')).toHaveLength(7)
     } finally {
-      await stopService(service)
+      await stopDevServer(service)
       rmSync(state, { recursive: true })
     }
   })

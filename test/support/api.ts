@@ -22,7 +22,7 @@ export interface RequestOptions {
 export interface ApiResponse {
   readonly status: number
   readonly headers: Headers
-  /** The parsed body; null if there is none. */
+  /** The parsed body; its bytes, if it is not JSON; null if there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape, and compare them with what they expect
   readonly body: any
 }
@@ -45,12 +45,19 @@ export async function request(
     context,
   )
   await waitOnExecutionContext(context)
-  const text = await response.text()
   const answer = {
     status: response.status,
     headers: response.headers,
-    body: text === '' ? null : JSON.parse(text),
+    body: await bodyOf(response),
   }
   expectDocumented(method, path, answer)
   return answer
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  if (!response.headers.get('Content-Type')?.startsWith('application/json')) {
+    return bytes.length > 0 || response.headers.has('Content-Type') ? bytes : null
+  }
+  return bytes.length === 0 ? null : JSON.parse(new TextDecoder().decode(bytes))
 }

@@ -35,7 +35,12 @@ export function expectDocumented(method: string, path: string, response: ApiResp
     expect(response.body.error).toMatch(/\S/)
   }
   const schema = documented?.content?.['application/json']?.schema
-  if (schema && response.body !== null) {
+  const isContent = response.body instanceof Uint8Array
+  if (isContent) {
+    const mediaType = response.headers.get('Content-Type') ?? ''
+    expect(Object.keys(documented?.content ?? {}), `${operation?.operationId}`).toContain(mediaType)
+  }
+  if (schema && !isContent && response.body !== null) {
     const { valid, errors } = validatorOf(schema).validate(response.body)
     expect(errors, `${operation.operationId} ${response.status}`).toEqual([])
     expect(valid).toBe(true)

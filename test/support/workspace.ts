@@ -1,11 +1,12 @@
-/** Organizations for tests: each test makes its own, through the project's own statements. */
+/** Organizations for tests: each test makes its own. Its rows are written as the operations write them. */
 import { env } from 'cloudflare:workers'
-import { and, eq } from 'drizzle-orm'
+import { and, eq, getTableColumns, getTableName, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { seal } from '../../src/crypto/sealed-value.ts'
-import type { apiKeys, schedules } from '../../src/db/schema.ts'
+import * as tables from '../../src/db/schema.ts'
 import {
   bind,
   compileUnguarded,
@@ -15,11 +16,12 @@ import {
   type Values,
 } from '../../src/db/statement.ts'
 import * as provisioning from '../../src/provisioning.ts'
+import { nextRun } from '../../src/schedules/next-run.ts'
 
 export type ResourceType = 'session' | 'pull_request' | 'project'
 
-/** The tables whose rows tests change by id. */
-type Identified = typeof apiKeys | typeof schedules
+/** A table whose rows tests change by id. */
+type Identified = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn }
 
 export interface KeyOptions {
   readonly scopes?: readonly Scope[]
@@ -37,11 +39,8 @@ export class Workspace {
   /** An organization with one user. */
   static async create(): Promise<Workspace> {
     const workspace = new Workspace()
-    await run(provisioning.insertOrganization, {
-      id: workspace.organizationId,
-      name: 'Acme',
-      createdAt: now(),
-    })
+    const organization = { id: workspace.organizationId, name: 'Acme', createdAt: now() }
+    await runBatch(env.DB, [provisioning.insertOrganization], organization)
     await workspace.addUser(workspace.userId)
     return workspace
   }
@@ -62,48 +61,69 @@ export class Workspace {
       ...(projectIds && { projectIds }),
       ...(expiresAt && { expiresAt }),
     })
-    await run(provisioning.insertApiKey, row)
+    await runBatch(env.DB, [provisioning.insertApiKey], row)
     return { token, id: row.id }
   }
 
   async revokeKey(id: string): Promise<void> {
-    await this.#change(provisioning.revokeApiKey, id)
+    await this.change(tables.apiKeys, id, { revokedAt: now() })
   }
 
   async addUser(id: string = newUuid()): Promise<string> {
-    await this.#insert(provisioning.insertUser, { id, name: 'Ada' })
+    await this.#insert(tables.users, { id, name: 'Ada' })
     return id
   }
 
   async addProject(id: string = newUuid()): Promise<string> {
-    await this.#insert(provisioning.insertProject, { id, name: 'Website', archivedAt: null })
+    await this.#insert(tables.projects, { id, name: 'Website' })
     return id
   }
 
   async archiveProject(id: string): Promise<void> {
-    await this.#change(provisioning.archiveProject, id)
+    await this.change(tables.projects, id, { archivedAt: now() })
   }
 
   async addAgent(id: string = newUuid()): Promise<string> {
-    await this.#insert(provisioning.insertAgent, { id, name: 'Reviewer', archivedAt: null })
+    await this.#insert(tables.agents, { id, name: 'Reviewer' })
     return id
   }
 
   async archiveAgent(id: string): Promise<void> {
-    await this.#change(provisioning.archiveAgent, id)
+    await this.change(tables.agents, id, { archivedAt: now() })
   }
 
   async addSession(projectId: string, id: string = newUuid()): Promise<string> {
-    await this.#insert(provisioning.insertSession, { id, projectId, title: 'Fix the login', deletedAt: null })
+    await this.#insert(tables.sessions, { id, projectId, name: 'Fix the login' })
     return id
   }
 
   async deleteSession(id: string): Promise<void> {
-    await this.#change(provisioning.deleteSession, id)
+    await this.delete('session', id)
+  }
+
+  /** True if there is one with this id. */
+  async has(type: keyof typeof TABLES, id: string): Promise<boolean> {
+    return (await this.dump(getTableName(TABLES[type]))).some((row) => row.id === id)
+  }
+
+  /** Deletes something as its operation does: its row goes, and what hung on it stays until the purge. */
+  async delete(type: keyof typeof TABLES, id: string): Promise<void> {
+    const [row] = (await this.dump(getTableName(TABLES[type]))).filter((each) => each.id === id)
+    await this.remove(TABLES[type], id)
+    await this.#insert(tables.deletions, {
+      resourceType: type,
+      resourceId: id,
+      projectId: (row?.projectId as string | undefined) ?? null,
+      deletedAt: now(),
+    })
+    if (type !== 'user') return
+    for (const key of await this.dump('apiKeys')) {
+      if (key.userId === id) await this.revokeKey(String(key.id))
+    }
   }
 
   async addPullRequest(projectId: string, id: string = newUuid()): Promise<string> {
-    await this.#insert(provisioning.insertPullRequest, { id, projectId, title: 'Fix the login' })
+    await this.#insert(tables.pullRequests, { id, projectId, name: 'Fix the login' })
     return id
   }
 
@@ -128,7 +148,7 @@ export class Workspace {
     resourceId: string,
     userId: string = this.userId,
   ): Promise<void> {
-    await this.#insert(provisioning.insertPin, { userId, resourceType, resourceId, position })
+    await this.#insert(tables.pins, { userId, resourceType, resourceId, position })
   }
 
   /** @returns the user's pins in order, as `type/id`. */
@@ -140,21 +160,36 @@ export class Workspace {
       .map((row) => `${row.resourceType}/${row.resourceId}`)
   }
 
-  /** @returns the file's id. */
-  async addSessionFile(sessionId: string, path: string, id: string = newUuid()): Promise<string> {
-    await this.#insert(provisioning.insertSessionFile, { sessionId, id, path, updatedAt: now() })
+  /** Adds a file with a content. @returns the file's id. */
+  async addSessionFile(
+    sessionId: string,
+    path: string,
+    id: string = newUuid(),
+    content = `The content of ${path}`,
+  ): Promise<string> {
+    const objectKey = `session-files/${this.organizationId}/${newUuid()}`
+    await env.OBJECTS.put(objectKey, content)
+    await this.#insert(tables.sessionFiles, {
+      sessionId,
+      id,
+      path,
+      objectKey,
+      sizeBytes: new TextEncoder().encode(content).byteLength,
+    })
     return id
   }
 
-  /** @returns the ids of `count` files, in order. */
+  /** Adds files without their contents. @returns the ids of `count` files, in order. */
   async addSessionFiles(sessionId: string, count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, () => newUuid()).sort()
     const insert = (id: string, index: number) =>
-      bind(env.DB, provisioning.insertSessionFile, {
+      bind(env.DB, inserting(tables.sessionFiles), {
         organizationId: this.organizationId,
         sessionId,
         id,
         path: `src/file-${index}.ts`,
+        objectKey: `session-files/${this.organizationId}/${id}`,
+        sizeBytes: 0,
         createdAt: now(),
         updatedAt: now(),
       })
@@ -164,33 +199,48 @@ export class Workspace {
     return ids
   }
 
-  async deleteSessionFile(sessionId: string, id: string): Promise<void> {
-    await this.#change(provisioning.deleteSessionFile, id, { sessionId })
+  async deleteSessionFile(id: string): Promise<void> {
+    await this.remove(tables.sessionFiles, id)
   }
 
   /** @param files filename to content. @returns the skill's id. */
-  async addSkill(files: Readonly<Record<string, string>>, id: string = newUuid()): Promise<string> {
-    await this.#insert(provisioning.insertSkill, {
-      id,
-      name: 'release-notes',
-      description: 'Writes release notes.',
-      revision: newUuid(),
-      updatedAt: now(),
-    })
+  async addSkill(
+    files: Readonly<Record<string, string>>,
+    id: string = newUuid(),
+    name = `skill-${newUuid()}`,
+  ): Promise<string> {
+    await this.#insert(tables.skills, { id, name, description: 'Writes release notes.', revision: newUuid() })
     for (const [filename, content] of Object.entries(files)) {
-      await this.#insert(provisioning.insertSkillFile, { skillId: id, id: newUuid(), filename, content })
+      await this.#insert(tables.skillFiles, { skillId: id, id: newUuid(), filename, content })
     }
+    return id
+  }
+
+  /** @returns the id of a schedule that is enabled. */
+  async addSchedule(
+    parentType: 'project' | 'agent',
+    parentId: string,
+    { cron = '0 6 * * *', timezone = 'UTC', id = newUuid() } = {},
+  ): Promise<string> {
+    await this.#insert(tables.schedules, {
+      parentType,
+      parentId,
+      id,
+      cron,
+      timezone,
+      enabledAt: now(),
+      nextRunAt: nextRun(cron, timezone, new Date()).toISOString(),
+    })
     return id
   }
 
   async addVariable(projectId: string, key: string, value = 'secret'): Promise<void> {
     const { organizationId } = this
     const context = { purpose: 'environment-variable', organizationId, projectId, name: key } as const
-    await this.#insert(provisioning.insertEnvironmentVariable, {
+    await this.#insert(tables.environmentVariables, {
       projectId,
       key,
       sealedValue: await seal(value, context, parseKeyRing(env.ENCRYPTION_KEYS ?? '')),
-      updatedAt: now(),
     })
   }
 
@@ -198,30 +248,39 @@ export class Workspace {
   async addPicture(userId: string = this.userId): Promise<string> {
     const objectKey = `profile-pictures/${this.organizationId}/${newUuid()}`
     await env.OBJECTS.put(objectKey, new Uint8Array([137, 80, 78, 71]))
-    await this.#insert(provisioning.insertProfilePicture, {
-      userId,
-      objectKey,
-      contentType: 'image/png',
-      leaseExpiresAt: null,
-      updatedAt: now(),
-    })
+    await run(query.delete(tables.profilePictures).where(this.#isPictureOf(userId)))
+    await this.#insert(tables.profilePictures, { userId, objectKey, contentType: 'image/png' })
     return objectKey
   }
 
-  /** Begins an upload of a picture: its lease runs until `leaseExpiresAt`. */
-  async leasePicture(leaseExpiresAt: string, userId: string = this.userId): Promise<void> {
-    const { organizationId } = this
-    await run(provisioning.leaseProfilePicture, { organizationId, userId, leaseExpiresAt, now: now() })
+  /** Begins an upload of a picture: its lease runs until `leaseExpiresAt`. @returns the key of the object. */
+  async leasePicture(leaseExpiresAt: string, userId: string = this.userId): Promise<string> {
+    const uploadingObjectKey = `profile-pictures/${this.organizationId}/${newUuid()}`
+    const lease = { uploadingObjectKey, leaseExpiresAt }
+    const [changed] = await run(
+      query
+        .update(tables.profilePictures)
+        .set(lease)
+        .where(this.#isPictureOf(userId))
+        .returning({ one: sql`1` }),
+    )
+    if (!changed) await this.#insert(tables.profilePictures, { userId, ...lease })
+    return uploadingObjectKey
   }
 
-  /** Changes columns of one row: a state that no statement of the project brings about yet. */
+  /** Changes columns of one row. */
   async change(table: Identified, id: string, values: Values): Promise<void> {
-    await run(compileUnguarded(query.update(table).set(values).where(this.#isNamed(table, id))), {})
+    await run(query.update(table).set(values).where(this.#isNamed(table, id)))
   }
 
   /** Removes one row. */
   async remove(table: Identified, id: string): Promise<void> {
-    await run(compileUnguarded(query.delete(table).where(this.#isNamed(table, id))), {})
+    await run(query.delete(table).where(this.#isNamed(table, id)))
+  }
+
+  #isPictureOf(userId: string) {
+    const { profilePictures } = tables
+    return and(eq(profilePictures.organizationId, this.organizationId), eq(profilePictures.userId, userId))
   }
 
   #isNamed(table: Identified, id: string) {
@@ -237,19 +296,44 @@ export class Workspace {
     return results
   }
 
-  async #insert(statement: Statement, row: Values): Promise<void> {
-    await run(statement, { organizationId: this.organizationId, createdAt: now(), ...row })
+  /** Inserts a row of the organization: null where no value is given, and now where a time is due. */
+  async #insert(table: SQLiteTable, row: Values): Promise<void> {
+    const times = { createdAt: now(), updatedAt: now() }
+    const values = { organizationId: this.organizationId, ...times, ...row }
+    await runBatch(env.DB, [inserting(table)], { ...nulls(table), ...values })
   }
+}
 
-  async #change(statement: Statement, id: string, more: Values = {}): Promise<void> {
-    await run(statement, { organizationId: this.organizationId, id, now: now(), ...more })
-  }
+/** What can be deleted so that its id is never used again. */
+const TABLES = {
+  project: tables.projects,
+  agent: tables.agents,
+  session: tables.sessions,
+  pull_request: tables.pullRequests,
+  user: tables.users,
+}
+
+const insertions = new Map<SQLiteTable, Statement>()
+
+/** The statement that inserts a whole row: it is bound with a value for every column. */
+function inserting(table: SQLiteTable): Statement {
+  const columns = Object.keys(getTableColumns(table))
+  const placeholders = columns.map((column) => [column, sql.placeholder(column)])
+  const statement =
+    insertions.get(table) ?? compileUnguarded(query.insert(table).values(Object.fromEntries(placeholders)))
+  insertions.set(table, statement)
+  return statement
+}
+
+function nulls(table: SQLiteTable): Values {
+  return Object.fromEntries(Object.keys(getTableColumns(table)).map((column) => [column, null]))
 }
 
 export function now(): string {
   return new Date().toISOString()
 }
 
-async function run(statement: Statement, values: Values): Promise<void> {
-  await runBatch(env.DB, [statement], values)
+async function run(statement: Parameters<typeof compileUnguarded>[0]): Promise<unknown[]> {
+  const [rows] = await runBatch(env.DB, [compileUnguarded(statement)], {})
+  return rows
 }

@@ -1,0 +1,39 @@
+/** The sweep: deletes the objects that nothing refers to. Apart from an upload that is done, it alone takes them off the table. */
+import { asc, inArray, lte, sql } from 'drizzle-orm'
+import { doomedObjects } from '../db/schema.ts'
+import { compileUnguarded, query, runBatch } from '../db/statement.ts'
+import type { Environment } from '../environment.ts'
+
+/** The most objects that R2 deletes in one call. */
+const PAGE_SIZE = 1000
+const PAGES_A_TICK = 10
+
+const selectDue = compileUnguarded(
+  query
+    .select({ objectKey: doomedObjects.objectKey })
+    .from(doomedObjects)
+    .where(lte(doomedObjects.sweepAfter, sql.placeholder('now')))
+    .orderBy(asc(doomedObjects.sweepAfter))
+    .limit(PAGE_SIZE),
+)
+
+const forget = compileUnguarded(
+  query
+    .delete(doomedObjects)
+    .where(
+      inArray(doomedObjects.objectKey, sql`(select value from json_each(${sql.placeholder('objectKeys')}))`),
+    ),
+)
+
+/** Deletes some pages of the objects that are due. If R2 fails, the table keeps them for the next tick. */
+export async function sweepDoomedObjects({ DB, OBJECTS }: Environment, instant: Date): Promise<void> {
+  const now = instant.toISOString()
+  for (let page = 0; page < PAGES_A_TICK; page++) {
+    const [due] = await runBatch(DB, [selectDue], { now })
+    const objectKeys = due.map(({ objectKey }) => objectKey)
+    if (objectKeys.length === 0) return
+    await OBJECTS.delete(objectKeys)
+    await runBatch(DB, [forget], { objectKeys: JSON.stringify(objectKeys) })
+    if (objectKeys.length < PAGE_SIZE) return
+  }
+}

@@ -1,0 +1,83 @@
+import { request } from '../support/api.ts'
+import type { Row, Rows } from '../support/example.ts'
+import type { Workspace } from '../support/workspace.ts'
+
+const POWER = { scopes: ['api-keys:write'], expiresAt: '2998-01-01T00:00:00.000Z' } as const
+
+/** A key that any other key of its project and user may manage. */
+async function prepareKey(workspace: Workspace) {
+  const projectId = await workspace.addProject()
+  const { id } = await workspace.addKeyWithId({ ...POWER, projectIds: [projectId] })
+  return { path: `/v1/api-keys/${id}`, ids: [id], projectIds: [projectId] }
+}
+
+/** What can stand in the way of making a key. */
+const making: Row['variations'] = {
+  'it has an Idempotency-Key': {
+    apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
+  },
+  'the Idempotency-Key made a key before': {
+    status: 409,
+    async apply(workspace, example) {
+      const headers = { 'Idempotency-Key': 'used' }
+      const { path, json } = example
+      await request('POST', path, { key: await workspace.addKey(), json, headers })
+      return { ...example, headers }
+    },
+  },
+}
+
+export const apiKeyRows: Rows = {
+  retrieveMe: {
+    prepare: async () => ({ path: '/v1/me', ids: [] }),
+    namesNothing: true,
+    variations: {},
+  },
+
+  createApiKey: {
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      return {
+        path: '/v1/api-keys',
+        json: { name: 'laptop', ...POWER, userId: workspace.userId, projectIds: [projectId] },
+        ids: [workspace.userId, projectId],
+        projectIds: [projectId],
+      }
+    },
+    outOfReach: 403,
+    variations: making,
+  },
+
+  listApiKeys: {
+    async prepare(workspace) {
+      await workspace.addKey()
+      return { path: '/v1/api-keys?limit=1', ids: [] }
+    },
+    namesNothing: true,
+    variations: {
+      'the key acts for no user': {
+        apply: async (_, example) => ({ ...example, keyOptions: { userId: null } }),
+      },
+    },
+  },
+
+  deleteApiKey: { prepare: prepareKey, outOfReach: 403, variations: {} },
+
+  rotateApiKey: {
+    async prepare(workspace) {
+      const { path, ...rest } = await prepareKey(workspace)
+      return { path: `${path}/rotate`, json: { overlapSeconds: 60 }, ...rest }
+    },
+    outOfReach: 403,
+    variations: {
+      ...making,
+      'it has a successor': {
+        status: 409,
+        async apply(workspace, example) {
+          await request('POST', example.path, { key: await workspace.addKey(), json: {} })
+          return example
+        },
+      },
+    },
+  },
+}

@@ -1,0 +1,118 @@
+import { request } from '../support/api.ts'
+import { projectOf, type Row, type Rows } from '../support/example.ts'
+
+const isArchived: Row['variations'] = {
+  'the project is archived': {
+    status: 409,
+    async apply(workspace, example) {
+      await workspace.archiveProject(projectOf(example))
+      return example
+    },
+  },
+}
+
+const isFull: Row['variations'] = {
+  'the project has the most variables allowed': {
+    status: 409,
+    async apply(workspace, example) {
+      await workspace.addVariable(projectOf(example), 'OTHER')
+      return { ...example, environment: { VARIABLE_LIMIT: '1' } }
+    },
+  },
+}
+
+export const environmentVariableRows: Rows = {
+  deleteEnvironmentVariable: {
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      await workspace.addVariable(projectId, 'DATABASE_URL')
+      return {
+        path: `/v1/projects/${projectId}/environment-variables/DATABASE_URL`,
+        ids: [projectId],
+        projectIds: [projectId],
+      }
+    },
+    outOfReach: 403,
+    variations: {
+      'the project has no such variable': {
+        status: 404,
+        apply: async (_, example) => ({ ...example, path: `${example.path}_2` }),
+      },
+      ...isArchived,
+    },
+  },
+
+  listEnvironmentVariables: {
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      await workspace.addVariable(projectId, 'DATABASE_URL')
+      await workspace.addVariable(projectId, 'TOKEN')
+      return {
+        path: `/v1/projects/${projectId}/environment-variables`,
+        ids: [projectId],
+        projectIds: [projectId],
+      }
+    },
+    outOfReach: 403,
+    variations: {
+      'the page is not the last': {
+        apply: async (_, example) => ({ ...example, path: `${example.path}?limit=1` }),
+      },
+    },
+  },
+
+  putEnvironmentVariable: {
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      return {
+        path: `/v1/projects/${projectId}/environment-variables/DATABASE_URL`,
+        json: { value: 'postgres://db.internal/shop' },
+        ids: [projectId],
+        projectIds: [projectId],
+      }
+    },
+    outOfReach: 403,
+    newNames: ['key'],
+    looksUpFirst: true,
+    variations: {
+      'it has a value': {
+        async apply(workspace, example) {
+          await workspace.addVariable(projectOf(example), 'DATABASE_URL')
+          return example
+        },
+      },
+      ...isFull,
+      ...isArchived,
+    },
+  },
+
+  setEnvironmentVariables: {
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      return {
+        path: `/v1/projects/${projectId}/environment-variables`,
+        json: { variables: [{ key: 'DATABASE_URL', value: 'postgres://db.internal/shop' }] },
+        ids: [projectId],
+        projectIds: [projectId],
+      }
+    },
+    outOfReach: 403,
+    looksUpFirst: true,
+    variations: {
+      'it has an Idempotency-Key': {
+        apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
+      },
+      'the Idempotency-Key was used with another body': {
+        status: 409,
+        async apply(workspace, example) {
+          const headers = { 'Idempotency-Key': 'other' }
+          const json = { variables: [{ key: 'DATABASE_URL', value: 'sqlite://' }] }
+          await request('POST', example.path, { key: await workspace.addKey(), json, headers })
+          return { ...example, headers }
+        },
+      },
+      ...isFull,
+      ...isArchived,
+    },
+  },
+}

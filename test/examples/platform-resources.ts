@@ -1,0 +1,213 @@
+import { v7 as newUuid } from 'uuid'
+import { projectOf, type Row, type Rows } from '../support/example.ts'
+import type { Workspace } from '../support/workspace.ts'
+
+interface Kind {
+  readonly type: 'project' | 'agent' | 'session' | 'pull_request' | 'user'
+  readonly path: string
+  readonly name: string
+  /** Adds one, in a project if it belongs to one. */
+  add(workspace: Workspace, projectId: string): Promise<string>
+}
+
+const wasDeleted = (type: Kind['type'], idOf: (path: string) => string): Row['variations'] => ({
+  'it was deleted': {
+    status: 410,
+    async apply(workspace, example) {
+      const id = idOf(example.path)
+      if (!(await workspace.has(type, id)))
+        await addWithId(workspace, type, id, example.projectIds?.[0] ?? '')
+      await workspace.delete(type, id)
+      return example
+    },
+  },
+})
+
+const lastSegment = (path: string) => path.replace(/.*\//, '')
+
+async function addWithId(workspace: Workspace, type: Kind['type'], id: string, projectId: string) {
+  if (type === 'project') await workspace.addProject(id)
+  if (type === 'agent') await workspace.addAgent(id)
+  if (type === 'user') await workspace.addUser(id)
+  if (type === 'session') await workspace.addSession(projectId, id)
+  if (type === 'pull_request') await workspace.addPullRequest(projectId, id)
+}
+
+/** Of projects, agents and users. */
+function lifeOf({ type, path, name, add }: Kind): Rows {
+  const isProject = type === 'project'
+  const reach = isProject ? ({ outOfReach: 403 } as const) : {}
+  const prepare = async (workspace: Workspace) => {
+    const id = await add(workspace, '')
+    return { path: `/v1/${path}/${id}`, ids: [id], ...(isProject && { projectIds: [id] }) }
+  }
+  return {
+    [`put${name}`]: {
+      async prepare() {
+        const id = newUuid()
+        return {
+          path: `/v1/${path}/${id}`,
+          json: { name: 'New' },
+          ids: [],
+          ...(isProject && { projectIds: [id] }),
+        }
+      },
+      ...reach,
+      namesNothing: true,
+      newNames: [`${type}Id`],
+      variations: {
+        'it is there': {
+          async apply(workspace, example) {
+            await addWithId(workspace, type, lastSegment(example.path), '')
+            return example
+          },
+        },
+        ...wasDeleted(type, lastSegment),
+      },
+    },
+    [`retrieve${name}`]: { prepare, ...reach, variations: wasDeleted(type, lastSegment) },
+    [`list${name}s`]: {
+      async prepare(workspace) {
+        await add(workspace, '')
+        return { path: `/v1/${path}?limit=1`, ids: [] }
+      },
+      namesNothing: true,
+      ...(isProject && { idle: true as const }),
+      variations: {
+        ...(isProject && {
+          'the key is limited to projects': {
+            async apply(workspace: Workspace, example) {
+              return { ...example, keyOptions: { projectIds: [await workspace.addProject()] } }
+            },
+          } satisfies Row['variations'][string],
+        }),
+      },
+    },
+    [`delete${name}`]: {
+      prepare,
+      ...reach,
+      variations: {
+        ...(type === 'user' && {
+          'it has a key': {
+            async apply(workspace: Workspace, example) {
+              await workspace.addKey({ userId: example.ids[0] ?? '' })
+              return example
+            },
+          } satisfies Row['variations'][string],
+        }),
+        ...wasDeleted(type, lastSegment),
+      },
+    },
+    ...(type !== 'user' && {
+      [`update${name}`]: {
+        prepare: async (workspace: Workspace) => ({
+          ...(await prepare(workspace)),
+          json: { archived: true },
+        }),
+        ...reach,
+        variations: {
+          'it is unarchived': { apply: async (_, example) => ({ ...example, json: { archived: false } }) },
+          ...wasDeleted(type, lastSegment),
+        },
+      } satisfies Row,
+    }),
+  }
+}
+
+/** Of sessions and pull requests. */
+function lifeInProject({ type, path, name, add }: Kind): Rows {
+  const prepare = async (workspace: Workspace) => {
+    const projectId = await workspace.addProject()
+    const id = await add(workspace, projectId)
+    return { path: `/v1/${path}/${id}`, ids: [id], projectIds: [projectId] }
+  }
+  const isArchived: Row['variations'] = {
+    'the project is archived': {
+      status: 409,
+      async apply(workspace, example) {
+        await workspace.archiveProject(projectOf(example))
+        return example
+      },
+    },
+  }
+  return {
+    [`put${name}`]: {
+      async prepare(workspace) {
+        const projectId = await workspace.addProject()
+        return {
+          path: `/v1/${path}/${newUuid()}`,
+          json: { projectId, name: 'New' },
+          ids: [projectId],
+          projectIds: [projectId],
+        }
+      },
+      outOfReach: 403,
+      variations: {
+        'it is there': {
+          async apply(workspace, example) {
+            await addWithId(workspace, type, lastSegment(example.path), projectOf(example))
+            return example
+          },
+        },
+        'it belongs to another project': {
+          status: 409,
+          async apply(workspace, example) {
+            const elsewhere = await workspace.addProject()
+            const id = await add(workspace, elsewhere)
+            const projectIds = [projectOf(example), elsewhere]
+            return { ...example, path: `/v1/${path}/${id}`, projectIds }
+          },
+        },
+        ...wasDeleted(type, lastSegment),
+        ...isArchived,
+      },
+    },
+    [`retrieve${name}`]: { prepare, outOfReach: 403, variations: wasDeleted(type, lastSegment) },
+    [`list${name}s`]: {
+      async prepare(workspace) {
+        const projectId = await workspace.addProject()
+        await add(workspace, projectId)
+        return {
+          path: `/v1/${path}?limit=1&projectId=${projectId}`,
+          ids: [projectId],
+          projectIds: [projectId],
+        }
+      },
+      outOfReach: 403,
+      variations: {
+        'of all projects': {
+          reachesAll: true,
+          apply: async (_, example) => ({ ...example, path: `/v1/${path}?limit=1`, ids: [] }),
+        },
+      },
+    },
+    [`delete${name}`]: {
+      prepare,
+      outOfReach: 403,
+      variations: { ...wasDeleted(type, lastSegment), ...isArchived },
+    },
+  }
+}
+
+export const platformResourceRows: Rows = {
+  ...lifeOf({
+    type: 'project',
+    path: 'projects',
+    name: 'Project',
+    add: (workspace) => workspace.addProject(),
+  }),
+  ...lifeOf({ type: 'agent', path: 'agents', name: 'Agent', add: (workspace) => workspace.addAgent() }),
+  ...lifeOf({ type: 'user', path: 'users', name: 'User', add: (workspace) => workspace.addUser() }),
+  ...lifeInProject({
+    type: 'session',
+    path: 'sessions',
+    name: 'Session',
+    add: (workspace, projectId) => workspace.addSession(projectId),
+  }),
+  ...lifeInProject({
+    type: 'pull_request',
+    path: 'pull-requests',
+    name: 'PullRequest',
+    add: (workspace, projectId) => workspace.addPullRequest(projectId),
+  }),
+}

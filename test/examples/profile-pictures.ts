@@ -1,0 +1,84 @@
+import { request } from '../support/api.ts'
+import { inAnHour, type Row, type Rows } from '../support/example.ts'
+
+const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0])
+
+const isAnothers: Row['variations'] = {
+  'it is the picture of another user': {
+    status: 403,
+    async apply(workspace, example) {
+      const userId = await workspace.addUser()
+      await workspace.addPicture(userId)
+      return { ...example, path: `/v1/users/${userId}/profile-picture`, ids: [userId] }
+    },
+  },
+}
+
+export const profilePictureRows: Rows = {
+  deleteProfilePicture: {
+    async prepare(workspace) {
+      await workspace.addPicture()
+      return { path: `/v1/users/${workspace.userId}/profile-picture`, ids: [workspace.userId] }
+    },
+    variations: {
+      'there is no picture': {
+        idle: true,
+        async apply(workspace, example) {
+          await request('DELETE', example.path, { key: await workspace.addKey() })
+          return example
+        },
+      },
+      'an upload has failed': {
+        async apply(workspace, example) {
+          await workspace.leasePicture(new Date(0).toISOString())
+          return example
+        },
+      },
+      'an upload is under way': {
+        status: 409,
+        async apply(workspace, example) {
+          await workspace.leasePicture(inAnHour())
+          return example
+        },
+      },
+      ...isAnothers,
+    },
+  },
+
+  putProfilePicture: {
+    async prepare(workspace) {
+      return { path: `/v1/users/${workspace.userId}/profile-picture`, body: PNG, ids: [workspace.userId] }
+    },
+    isOfCaller: true,
+    calls: 2,
+    variations: {
+      'there is a picture': {
+        async apply(workspace, example) {
+          await workspace.addPicture()
+          return example
+        },
+      },
+      ...isAnothers,
+    },
+  },
+
+  retrieveProfilePicture: {
+    async prepare(workspace) {
+      await workspace.addPicture()
+      return { path: `/v1/users/${workspace.userId}/profile-picture`, ids: [workspace.userId] }
+    },
+    variations: {
+      'the caller has it already': {
+        status: 304,
+        apply: async (_, example) => ({ ...example, headers: { 'If-None-Match': '*' } }),
+      },
+      'the user has no picture': {
+        status: 404,
+        async apply(workspace, example) {
+          const userId = await workspace.addUser()
+          return { ...example, path: `/v1/users/${userId}/profile-picture`, ids: [userId] }
+        },
+      },
+    },
+  },
+}

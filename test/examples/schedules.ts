@@ -1,0 +1,152 @@
+import { request } from '../support/api.ts'
+import type { Example, Row, Rows } from '../support/example.ts'
+import type { Workspace } from '../support/workspace.ts'
+
+export const scheduleRows: Rows = {
+  createProjectSchedule: {
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      return {
+        path: `/v1/projects/${projectId}/schedules`,
+        json: { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' },
+        ids: [projectId],
+        projectIds: [projectId],
+      }
+    },
+    outOfReach: 403,
+    variations: scheduling({ cron: '0 1 * * *', timezone: 'UTC' }, (workspace, projectId) =>
+      workspace.archiveProject(projectId),
+    ),
+  },
+
+  createAgentSchedule: {
+    async prepare(workspace) {
+      const agentId = await workspace.addAgent()
+      return { path: `/v1/agents/${agentId}/schedules`, json: { cron: '0 6 * * *' }, ids: [agentId] }
+    },
+    variations: scheduling({ cron: '0 1 * * *' }, (workspace, agentId) => workspace.archiveAgent(agentId)),
+  },
+
+  ...schedulesOf('project', { cron: '0 1 * * *', timezone: 'Asia/Tokyo' }),
+  ...schedulesOf('agent', { cron: '0 1 * * *' }),
+
+  previewSchedule: {
+    prepare: async () => ({
+      path: '/v1/schedule-preview?cron=0+9+*+*+mon&timezone=Europe/Paris&count=3',
+      ids: [],
+    }),
+    namesNothing: true,
+    idle: true,
+    variations: {
+      'the expression is wrong': {
+        status: 400,
+        apply: async () => ({ path: '/v1/schedule-preview?cron=now', ids: [] }),
+      },
+    },
+  },
+}
+
+/** The life of the schedules of a kind of parent, apart from their creation. */
+function schedulesOf(parentType: 'project' | 'agent', change: object): Rows {
+  const isProject = parentType === 'project'
+  const name = isProject ? 'ProjectSchedule' : 'AgentSchedule'
+  const reach = isProject ? ({ outOfReach: 403 } as const) : {}
+  const prepareList = async (workspace: Workspace): Promise<Example> => {
+    const parentId = await (isProject ? workspace.addProject() : workspace.addAgent())
+    await workspace.addSchedule(parentType, parentId)
+    await workspace.addSchedule(parentType, parentId)
+    return {
+      path: `/v1/${parentType}s/${parentId}/schedules`,
+      ids: [parentId],
+      ...(isProject && { projectIds: [parentId] }),
+    }
+  }
+  const prepareOne = async (workspace: Workspace): Promise<Example> => {
+    const { path, ids, ...rest } = await prepareList(workspace)
+    const id = await workspace.addSchedule(parentType, ids[0] ?? '')
+    return { ...rest, path: `${path}/${id}`, ids: [...ids, id] }
+  }
+  const isArchived: Row['variations'] = {
+    'the parent is archived': {
+      status: 409,
+      async apply(workspace, example) {
+        const [parentId = ''] = example.ids
+        await (isProject ? workspace.archiveProject(parentId) : workspace.archiveAgent(parentId))
+        return example
+      },
+    },
+  }
+  return {
+    [`list${name}s`]: {
+      prepare: prepareList,
+      ...reach,
+      variations: {
+        'the page is not the last': {
+          apply: async (_, example) => ({ ...example, path: `${example.path}?limit=1` }),
+        },
+      },
+    },
+    [`retrieve${name}`]: { prepare: prepareOne, ...reach, variations: {} },
+    [`update${name}`]: {
+      prepare: async (workspace) => ({ ...(await prepareOne(workspace)), json: change }),
+      ...reach,
+      variations: {
+        'it is paused': {
+          apply: async (_, example) => ({ ...example, json: { enabled: false } }),
+        },
+        'it is resumed': {
+          calls: 2,
+          apply: async (_, example) => ({ ...example, json: { enabled: true } }),
+        },
+        ...isArchived,
+      },
+    },
+    [`delete${name}`]: { prepare: prepareOne, ...reach, variations: isArchived },
+  }
+}
+
+/** What can stand in the way of a schedule: all but `otherBody` is the same for every kind of parent. */
+function scheduling(
+  otherBody: object,
+  archive: (workspace: Workspace, parentId: string) => Promise<void>,
+): Row['variations'] {
+  const create = async (workspace: Workspace, { path }: Example, json: unknown, headers = {}) => {
+    const { status } = await request('POST', path, { key: await workspace.addKey(), json, headers })
+    if (status !== 201) throw new Error(`The schedule to begin with was answered with ${status}`)
+  }
+  return {
+    'it has an Idempotency-Key': {
+      apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
+    },
+    'the Idempotency-Key was used with another body': {
+      status: 409,
+      async apply(workspace, example) {
+        const headers = { 'Idempotency-Key': 'other' }
+        await create(workspace, example, otherBody, headers)
+        return { ...example, headers }
+      },
+    },
+    'the request is repeated': {
+      lifts: 409,
+      async apply(workspace, example) {
+        const headers = { 'Idempotency-Key': 'same' }
+        await create(workspace, example, example.json, headers)
+        return { ...example, headers }
+      },
+    },
+    'the parent has the most schedules allowed': {
+      status: 409,
+      async apply(workspace, example) {
+        await create(workspace, example, otherBody)
+        return { ...example, environment: { SCHEDULE_LIMIT: '1' } }
+      },
+    },
+    'the parent is archived': {
+      status: 409,
+      async apply(workspace, example) {
+        await archive(workspace, example.ids[0] ?? '')
+        return example
+      },
+    },
+  }
+}

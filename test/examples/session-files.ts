@@ -1,0 +1,124 @@
+import { v7 as newUuid } from 'uuid'
+import { projectOf, type Row, type Rows } from '../support/example.ts'
+import type { Workspace } from '../support/workspace.ts'
+
+const isDeleted: Row['variations'] = {
+  'the session is deleted': {
+    status: 410,
+    async apply(workspace, example) {
+      await workspace.deleteSession(example.ids[0] ?? '')
+      return example
+    },
+  },
+}
+
+const isArchived: Row['variations'] = {
+  'the project is archived': {
+    status: 409,
+    async apply(workspace, example) {
+      await workspace.archiveProject(projectOf(example))
+      return example
+    },
+  },
+}
+
+async function prepareFile(workspace: Workspace) {
+  const projectId = await workspace.addProject()
+  const sessionId = await workspace.addSession(projectId)
+  const fileId = await workspace.addSessionFile(sessionId, 'notes.md')
+  return {
+    path: `/v1/sessions/${sessionId}/files/${fileId}`,
+    ids: [sessionId, fileId],
+    projectIds: [projectId],
+  }
+}
+
+export const sessionFileRows: Rows = {
+  listSessionFiles: {
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      const sessionId = await workspace.addSession(projectId)
+      await workspace.addSessionFiles(sessionId, 2)
+      return { path: `/v1/sessions/${sessionId}/files`, ids: [sessionId], projectIds: [projectId] }
+    },
+    outOfReach: 403,
+    variations: {
+      'the page is not the last': {
+        apply: async (_, example) => ({ ...example, path: `${example.path}?limit=1` }),
+      },
+      'the cursor is in another session': {
+        status: 409,
+        async apply(workspace, example) {
+          const elsewhere = await workspace.addSession(projectOf(example))
+          // Its id comes before those of the session's own files.
+          const cursor = await workspace.addSessionFile(elsewhere, 'notes.md', `00${newUuid().slice(2)}`)
+          return { ...example, path: `${example.path.replace(/\?.*/, '')}?cursor=${cursor}` }
+        },
+      },
+      'the session has no files': {
+        idle: true,
+        async apply(workspace, example) {
+          const [sessionId = ''] = example.ids
+          const empty = await workspace.addSession(projectOf(example))
+          return { ...example, path: example.path.replace(sessionId, empty), ids: [empty] }
+        },
+      },
+      ...isDeleted,
+    },
+  },
+
+  putSessionFile: {
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      const sessionId = await workspace.addSession(projectId)
+      return {
+        path: `/v1/sessions/${sessionId}/files?path=notes.md`,
+        body: 'Notes',
+        headers: { 'Content-Length': '5' },
+        ids: [sessionId],
+        projectIds: [projectId],
+      }
+    },
+    outOfReach: 403,
+    calls: 2,
+    variations: {
+      'there is a file at the path': {
+        async apply(workspace, example) {
+          await workspace.addSessionFile(example.ids[0] ?? '', 'notes.md')
+          return example
+        },
+      },
+      ...isDeleted,
+      ...isArchived,
+    },
+  },
+
+  retrieveSessionFileContent: {
+    async prepare(workspace) {
+      const { path, ...rest } = await prepareFile(workspace)
+      return { path: `${path}/content`, ...rest }
+    },
+    outOfReach: 403,
+    variations: {
+      'a part is asked for': {
+        status: 206,
+        apply: async (_, example) => ({ ...example, headers: { ...example.headers, Range: 'bytes=0-3' } }),
+      },
+      'a part is asked for that it does not have': {
+        status: 416,
+        apply: async (_, example) => ({ ...example, headers: { ...example.headers, Range: 'bytes=999-' } }),
+      },
+      'the caller has it already': {
+        status: 304,
+        apply: async (_, example) => ({ ...example, headers: { ...example.headers, 'If-None-Match': '*' } }),
+      },
+      ...isDeleted,
+    },
+  },
+
+  deleteSessionFile: {
+    prepare: prepareFile,
+    outOfReach: 403,
+    variations: { ...isDeleted, ...isArchived },
+  },
+}

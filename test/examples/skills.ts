@@ -1,0 +1,81 @@
+import type { Rows } from '../support/example.ts'
+
+const NEW_SKILL = {
+  name: 'release-notes',
+  description: 'Writes release notes.',
+  files: [{ filename: 'SKILL.md', content: '# Release notes' }],
+}
+
+export const skillRows: Rows = {
+  retrieveSkill: {
+    async prepare(workspace) {
+      const skillId = await workspace.addSkill({ 'SKILL.md': '# Notes', 'notes.txt': 'none' })
+      return { path: `/v1/skills/${skillId}`, ids: [skillId] }
+    },
+    variations: {
+      'the caller has it already': {
+        status: 304,
+        apply: async (_, example) => ({ ...example, headers: { 'If-None-Match': '*' } }),
+      },
+      'it has no files': {
+        async apply(workspace, example) {
+          const skillId = await workspace.addSkill({})
+          return { ...example, path: `/v1/skills/${skillId}`, ids: [skillId] }
+        },
+      },
+    },
+  },
+
+  listSkills: {
+    async prepare(workspace) {
+      await workspace.addSkill({ 'SKILL.md': '# Notes' })
+      return { path: '/v1/skills?limit=1', ids: [] }
+    },
+    namesNothing: true,
+    variations: {},
+  },
+
+  createSkill: {
+    prepare: async () => ({ path: '/v1/skills', json: NEW_SKILL, ids: [] }),
+    namesNothing: true,
+    variations: {
+      'it has an Idempotency-Key': {
+        apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
+      },
+      'the name is taken': {
+        status: 409,
+        async apply(workspace, example) {
+          await workspace.addSkill({}, undefined, NEW_SKILL.name)
+          return example
+        },
+      },
+    },
+  },
+
+  updateSkill: {
+    async prepare(workspace) {
+      const skillId = await workspace.addSkill({ 'SKILL.md': '# Notes', 'notes.txt': 'none' })
+      return { path: `/v1/skills/${skillId}`, json: { name: 'renamed' }, ids: [skillId] }
+    },
+    variations: {
+      'it gets other files': {
+        apply: async (_, example) => ({ ...example, json: { ...NEW_SKILL, name: 'renamed' } }),
+      },
+      'the name is taken': {
+        status: 409,
+        async apply(workspace, example) {
+          await workspace.addSkill({}, undefined, 'renamed')
+          return example
+        },
+      },
+    },
+  },
+
+  deleteSkill: {
+    async prepare(workspace) {
+      const skillId = await workspace.addSkill({ 'SKILL.md': '# Notes', 'notes.txt': 'none' })
+      return { path: `/v1/skills/${skillId}`, ids: [skillId] }
+    },
+    variations: {},
+  },
+}

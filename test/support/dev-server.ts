@@ -1,0 +1,76 @@
+/** `npm run dev`, for tests on Node: each on a state folder and a port of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '..', '..')
+
+/** One for each of the seven. */
+const CURL_LINES = 7
+
+/** It ends what doesn't start, so that nothing of it is left. */
+const START_MS = 120_000
+
+export interface DevServer {
+  readonly process: ChildProcess
+  readonly printed: string
+}
+
+/** `npm run dev` on a state folder, once it has shown the demo workspace. */
+export async function startDevServer(state: string, port: number): Promise<DevServer> {
+  const server = spawn('npm', ['run', 'dev', '--', '--port', String(port), '--persist-to', state], {
+    cwd: ROOT,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const timer = setTimeout(() => endGroup(server), START_MS)
+  let printed = ''
+  return new Promise((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      printed += chunk
+      if (curlLinesOf(printed).length < CURL_LINES) return
+      clearTimeout(timer)
+      resolve({ process: server, printed })
+    }
+    server.stdout.on('data', read)
+    server.stderr.on('data', read)
+    server.on('exit', () => {
+      clearTimeout(timer)
+      reject(new Error(printed))
+    })
+  })
+}
+
+/** The whole lines for curl in what was printed. */
+export function curlLinesOf(printed: string): string[] {
+  return printed
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line.startsWith('curl'))
+}
+
+export async function stopDevServer({ process: server }: DevServer): Promise<void> {
+  server.removeAllListeners('exit')
+  const ended = new Promise((resolve) => server.on('close', resolve))
+  endGroup(server)
+  await ended
+}
+
+/** As Ctrl-C in a terminal does: the whole group gets the signal. */
+function endGroup(server: ChildProcess): void {
+  process.kill(-(server.pid as number), 'SIGINT')
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.on('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+export const newFolder = () => mkdtempSync(join(tmpdir(), 'workspace-api-'))
+
+export const readDemo = (state: string) => JSON.parse(readFileSync(join(state, 'demo.json'), 'utf8'))

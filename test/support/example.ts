@@ -1,0 +1,86 @@
+/** What the shared suites know of an operation: a request that succeeds, and what can stand in its way. */
+import { v7 as newUuid } from 'uuid'
+import type { RequestOptions } from './api.ts'
+import { type KeyOptions, now, type Workspace } from './workspace.ts'
+
+/** A request, apart from its key. */
+export interface Example extends Omit<RequestOptions, 'key'> {
+  /** From `/v1/…`, with the query. */
+  readonly path: string
+  /** The ids in path, query and body of what has to exist in the caller's organization. */
+  readonly ids: readonly string[]
+  /** The projects that the key has to reach, if it is limited: of each of the ids in turn, where they differ. */
+  readonly projectIds?: readonly string[]
+  /** What a key has to be like that succeeds, if it isn't one of every scope that acts as the workspace's user. */
+  readonly keyOptions?: KeyOptions
+}
+
+/** Another state of the workspace, or another request. Those of an operation combine, in the order of the table. */
+export interface Variation {
+  /** The answer then, if it isn't the success. */
+  readonly status?: 206 | 304 | 400 | 403 | 404 | 409 | 410 | 416
+  /** The status comes only together with this other variation. */
+  readonly needs?: string
+  /** The refusals of this status hold no longer. */
+  readonly lifts?: 409
+  /** True if there may be nothing left to do or to find. */
+  readonly idle?: true
+  /** True if a key that is limited to projects gets 403. */
+  readonly reachesAll?: true
+  /** The calls to the database, if they aren't as many as without the variation. */
+  readonly calls?: number
+  apply(workspace: Workspace, example: Example): Promise<Example>
+}
+
+export interface Row {
+  prepare(workspace: Workspace): Promise<Example>
+  /** What a key gets that is limited to other projects; without it, projects don't matter. */
+  readonly outOfReach?: 403 | 404
+  /** True if the request names nothing that has to exist: in another organization it succeeds too. */
+  readonly namesNothing?: true
+  /** True if all that it names is the user that the key acts as, whatever the organization. */
+  readonly isOfCaller?: true
+  /** True if the first use of a key costs one look-up more: its organization has to be known before. */
+  readonly looksUpFirst?: true
+  /** True if it may find nothing to answer with, and succeed. */
+  readonly idle?: true
+  /** True if another user's key succeeds too, although the operation is a user's own. */
+  readonly isForAnyUser?: true
+  /** The path parameters that may name something new. */
+  readonly newNames?: readonly string[]
+  /** The calls to the database that a success makes, where the object store stands between; else one. */
+  readonly calls?: 2
+  readonly variations: Readonly<Record<string, Variation>>
+}
+
+export type Rows = Readonly<Record<string, Row>>
+
+/** The first project that the example needs. */
+export function projectOf({ projectIds: [projectId] = [] }: Example): string {
+  if (projectId === undefined) throw new Error('The example has no project')
+  return projectId
+}
+
+/** The first two ids. */
+export function firstAndSecond({ ids: [first = '', second = ''] }: Example): [string, string] {
+  return [first, second]
+}
+
+export function inAnHour(): string {
+  return new Date(Date.parse(now()) + 3_600_000).toISOString()
+}
+
+/** The request with other ids: one for each of its own, or as many new ones, which nobody has. */
+export function withIds(
+  example: Example,
+  ids: readonly string[] = example.ids.map(() => newUuid()),
+): Example {
+  const replace = (text: string) =>
+    example.ids.reduce((result, id, index) => result.replaceAll(id, ids[index] ?? id), text)
+  return {
+    ...example,
+    ids,
+    path: replace(example.path),
+    ...(example.json !== undefined && { json: JSON.parse(replace(JSON.stringify(example.json))) }),
+  }
+}
