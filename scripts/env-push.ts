@@ -1,0 +1,106 @@
+/**
+ * Puts the variables of a .env file, as dotenv reads it, into a project.
+ *
+ *     npm run env:push -- <.env file> --project <id> [--url http://localhost:8787] [--key wsk_…]
+ *
+ * Sends up to 100 at a time, each time all or none. Prints names and counts, never values. The project's other variables stay as they are. The key is --key,
+ * WORKSPACE_API_KEY or that of the demo workspace, with the scope environment-variables:write.
+ */
+import { isUtf8 } from 'node:buffer'
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { parse } from 'dotenv'
+import { MOST_AT_ONCE, setEnvironmentVariablesContract } from '../src/environment-variables/contract.ts'
+import { describeProblems } from '../src/http/problems.ts'
+import { Service } from './service.ts'
+
+const USAGE = 'Usage: npm run env:push -- <.env file> --project <id> [--url <address>] [--key <API key>]'
+
+interface Variable {
+  readonly key: string
+  readonly value: string
+}
+
+/** The answer: a variable that is new was updated when it was created. */
+interface Stored {
+  readonly items: readonly { readonly key: string; readonly createdAt: string; readonly updatedAt: string }[]
+}
+
+try {
+  await push()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
+
+async function push(): Promise<void> {
+  const { values: options, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { project: { type: 'string' }, url: { type: 'string' }, key: { type: 'string' } },
+  })
+  const [file, ...others] = positionals
+  if (file === undefined || others.length > 0 || options.project === undefined) throw new Error(USAGE)
+  const path = pathOf(options.project)
+  const variables = readVariables(file)
+  const chunks = chunksOf(variables)
+  for (const chunk of chunks) check(chunk)
+  const service = Service.fromOptions(options)
+  for (const chunk of chunks) {
+    const { body } = await service.send<Stored>('POST', path, { variables: chunk })
+    for (const { key, createdAt, updatedAt } of body.items) {
+      console.log(`${createdAt === updatedAt ? 'created' : 'updated'}   ${key}`)
+    }
+  }
+  console.log(`${variables.length} ${variables.length === 1 ? 'variable' : 'variables'} pushed`)
+}
+
+function pathOf(projectId: string): string {
+  const result = setEnvironmentVariablesContract.params.safeParse({ projectId })
+  if (result.success) return `/v1/projects/${encodeURIComponent(result.data.projectId)}/environment-variables`
+  throw new Error(describeProblems(result.error.issues, { projectId }).replace('projectId', '--project'))
+}
+
+/** @throws if the file has nothing to push. */
+function readVariables(file: string): Variable[] {
+  const bytes = readBytes(file)
+  if (!isUtf8(bytes)) throw new Error(`${file}: not text in UTF-8`)
+  const variables = Object.entries(parse(bytes)).map(([key, value]) => ({ key, value }))
+  if (variables.length === 0) throw new Error(`${file}: there are no variables in it`)
+  return variables
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new Error(`${file}: can't be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+/** As few requests as the service takes them in. */
+function chunksOf(variables: readonly Variable[]): Variable[][] {
+  const chunks: Variable[][] = []
+  let chunk: Variable[] = []
+  let freeBytes = 0
+  for (const variable of variables) {
+    const bytes = Buffer.byteLength(JSON.stringify(variable)) + ','.length
+    if (chunk.length === MOST_AT_ONCE || bytes > freeBytes) {
+      chunk = []
+      chunks.push(chunk)
+      freeBytes = setEnvironmentVariablesContract.bodyLimitBytes - JSON.stringify({ variables: [] }).length
+    }
+    chunk.push(variable)
+    freeBytes -= bytes
+  }
+  return chunks
+}
+
+/** @throws if the service would refuse these variables, so that a wrong file changes nothing. */
+function check(variables: readonly Variable[]): void {
+  const result = setEnvironmentVariablesContract.body.safeParse({ variables })
+  if (result.success) return
+  const problems = describeProblems(result.error.issues, { variables })
+  throw new Error(
+    problems.replaceAll(/\bvariables\.(\d+)\.\w+/g, (_, index) => variables[index]?.key ?? index),
+  )
+}

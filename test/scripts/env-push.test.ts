@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type DevServer,
+  freePort,
+  newFolder,
+  ROOT,
+  readDemo,
+  startDevServer,
+  stopDevServer,
+} from '../support/dev-server.ts'
+
+describe('npm run env:push', () => {
+  const state = newFolder()
+  let server: DevServer
+  let url: string
+  let apiKey: string
+  let projects = 0
+
+  beforeAll(async () => {
+    const port = await freePort()
+    server = await startDevServer(state, port)
+    url = `http://localhost:${port}`
+    apiKey = readDemo(state).apiKey
+  })
+  afterAll(async () => {
+    await stopDevServer(server)
+    rmSync(state, { recursive: true })
+  })
+
+  async function call(method: string, path: string, body?: object) {
+    const headers = { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' }
+    const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    return (await response.json()) as { items: { key: string; createdAt: string; updatedAt: string }[] }
+  }
+
+  async function newProject(): Promise<string> {
+    const id = `web shop/${++projects}`
+    await call('PUT', `/v1/projects/${encodeURIComponent(id)}`, { name: 'Web shop' })
+    return id
+  }
+
+  async function list(projectId: string) {
+    const path = `/v1/projects/${encodeURIComponent(projectId)}/environment-variables?limit=1000`
+    return (await call('GET', path)).items
+  }
+
+  async function names(projectId: string): Promise<string[]> {
+    return (await list(projectId)).map(({ key }) => key)
+  }
+
+  function fileOf(content: string | Buffer): string {
+    const file = join(state, 'example.env')
+    writeFileSync(file, content)
+    return file
+  }
+
+  function run(...args: string[]) {
+    const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'env:push', '--', ...args], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...process.env, WORKSPACE_API_KEY: apiKey },
+    })
+    return { status, stdout, stderr }
+  }
+
+  const push = (content: string | Buffer, project: string, ...more: string[]) =>
+    run(fileOf(content), '--project', project, '--url', url, ...more)
+
+  it('puts the variables of a file into a project, and says which are new, without their values', async () => {
+    const project = await newProject()
+    const file = [
+      '# a comment',
+      'export TOKEN = "secret-1" # another',
+      "EMPTY=\nQUOTED='secret-2 # $TOKEN'",
+      'LINES="-----BEGIN\nsecret-3\n-----END"',
+      'UNICODE=secret-4 \u{1f511}',
+      'TOKEN=secret-5',
+    ].join('\n')
+    const expected = ['EMPTY', 'LINES', 'QUOTED', 'TOKEN', 'UNICODE']
+    const first = push(file, project)
+    expect([first.status, first.stderr]).toEqual([0, ''])
+    expect(first.stdout.trim().split('\n').sort()).toEqual([
+      '5 variables pushed',
+      ...expected.map((name) => `created   ${name}`),
+    ])
+    expect(await names(project)).toEqual(expected)
+    expect(push('TOKEN=secret-6\nNEW=secret-7\n', project).stdout).toBe(
+      'created   NEW\nupdated   TOKEN\n2 variables pushed\n',
+    )
+    expect(await names(project)).toEqual([...expected, 'NEW'].sort())
+  })
+
+  it('sends as many requests as the variables need', async () => {
+    const project = await newProject()
+    const many = Array.from({ length: 200 }, (_, index) => `MANY_${index}=${index}`)
+    expect(push(many.join('\n'), project).stdout).toContain('200 variables pushed')
+    // In JSON, each of these bytes is six.
+    const large = Array.from({ length: 30 }, (_, index) => `LARGE_${index}="${'\u0001'.repeat(65_536)}"`)
+    expect(push(large.join('\n'), project).stdout).toContain('30 variables pushed')
+    expect(await names(project)).toHaveLength(230)
+    const batches = new Set((await list(project)).map(({ createdAt }) => createdAt))
+    expect(batches.size).toBe(2 + 2)
+  })
+
+  it.each<[string, string | Buffer, RegExp]>([
+    ['a wrong name', 'GOOD=secret\n2ND=secret\nA.B=secret\n', /^2ND: .*; A\.B: /],
+    ['a name of 256 characters', `GOOD=secret\n${'x'.repeat(256)}=secret\n`, /^x{256}: .*255/],
+    ['a value of 64 KiB and one byte', `GOOD=secret\nLONG=${'x'.repeat(65_537)}\n`, /^LONG: .*65537/],
+    ['NUL', 'GOOD=secret\nBAD="a\0b"\n', /^BAD: .*NUL/],
+    ['bytes that are not UTF-8', Buffer.from('GOOD=secret\xff', 'latin1'), /not text in UTF-8/],
+    ['no variables', '# nothing\n', /no variables/],
+    ['a wrong name after the first hundred', manyAndWrong(), /^A-B: /],
+  ])('refuses a file with %s, and pushes nothing', async (_, content, message) => {
+    const project = await newProject()
+    const { status, stdout, stderr } = push(content, project)
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toMatch(/secret|\n.*\n/)
+    expect(await names(project)).toEqual([])
+  })
+
+  it('refuses what it can not use, with a word', async () => {
+    const project = await newProject()
+    const file = fileOf('TOKEN=secret\n')
+    const cases: [string[], RegExp][] = [
+      [[join(state, 'missing.env'), '--project', project], /missing\.env.*ENOENT/],
+      [[state, '--project', project], /EISDIR/],
+      [[file], /^Usage: /],
+      [['--project', project], /^Usage: /],
+      [[file, file, '--project', project], /^Usage: /],
+      [[file, '--project', '..'], /^--project: /],
+      [[file, '--projekt', project], /--projekt/],
+      [[file, '--project', 'nobodys', '--url', url], /there is no project with this id/],
+      [[file, '--project', project, '--url', url, '--key', 'wsk_wrong'], /API key is not valid/],
+      [[file, '--project', project, '--url', 'ftp://x'], /^--url: /],
+      [[file, '--project', project, '--url', `http://localhost:${await freePort()}`], /No answer from/],
+    ]
+    for (const [args, message] of cases) {
+      const { status, stdout, stderr } = run(...args)
+      expect([status, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(message)
+      expect(stderr).not.toContain('secret')
+    }
+    expect(await names(project)).toEqual([])
+  })
+})
+
+function manyAndWrong(): string {
+  const good = Array.from({ length: 100 }, (_, index) => `GOOD_${index}=secret`)
+  return [...good, 'A-B=secret'].join('\n')
+}

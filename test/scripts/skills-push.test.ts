@@ -1,0 +1,281 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { Service } from '../../scripts/service.ts'
+import {
+  type DevServer,
+  freePort,
+  newFolder,
+  ROOT,
+  readDemo,
+  startDevServer,
+  stopDevServer,
+} from '../support/dev-server.ts'
+
+const state = newFolder()
+let server: DevServer
+let url: string
+/** Of an organization of the demo workspace. */
+let key: string
+let service: Service
+/** Of the other. */
+let otherKey: string
+
+beforeAll(async () => {
+  server = await startDevServer(state, await freePort())
+  const demo = readDemo(state)
+  url = demo.baseUrl
+  key = demo.apiKey
+  service = new Service(url, key)
+  otherKey = demo.otherOrganization.apiKey
+})
+afterAll(async () => {
+  await stopDevServer(server)
+  rmSync(state, { recursive: true })
+})
+
+/** A new folder for each test. */
+let folder: string
+beforeEach(() => {
+  folder = newFolder()
+  return () => rmSync(folder, { recursive: true })
+})
+
+type Content = string | Uint8Array
+
+/** Writes files below the folder of the test. @returns the path of the folder in it. */
+function write(name: string, files: Readonly<Record<string, Content>>): string {
+  const path = join(folder, name)
+  mkdirSync(path, { recursive: true })
+  for (const [filename, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, filename)), { recursive: true })
+    writeFileSync(join(path, filename), content)
+  }
+  return path
+}
+
+const entry = (name: string, description = 'Writes notes.') =>
+  `---\nname: ${name}\ndescription: ${description}\n---\n\n# Notes\n`
+
+/** Runs the script in the folder of the test. */
+function push(folders: readonly string[], flags = ['--url', url, '--key', key], environment = {}) {
+  const { status, stdout, stderr } = spawnSync(
+    'node',
+    [join(ROOT, 'scripts', 'skills-push.ts'), ...folders, ...flags],
+    { cwd: folder, encoding: 'utf8', env: { ...process.env, WORKSPACE_API_KEY: '', ...environment } },
+  )
+  const lines = (text: string) => text.split('\n').slice(0, -1)
+  return { status, printed: lines(stdout), failed: lines(stderr) }
+}
+
+const pushed = (...printed: string[]) => ({ status: 0, printed, failed: [] })
+
+interface Skill {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly updatedAt: string
+  readonly files: readonly { readonly id: string; readonly filename: string; readonly content: string }[]
+}
+
+/** The skill of this name, as the service has it. */
+async function retrieve(name: string) {
+  const { body } = await service.send<{ items: Skill[] }>('GET', '/v1/skills?limit=1000')
+  const id = body.items.find((item) => item.name === name)?.id
+  const skill = (await service.send<Skill>('GET', `/v1/skills/${id}`)).body
+  const contents = Object.fromEntries(skill.files.map(({ filename, content }) => [filename, content]))
+  return { ...skill, contents }
+}
+
+it('publishes a folder with all files below it, byte for byte', async () => {
+  const files = {
+    'SKILL.md': entry('whole', '"Writes: \\u00e9."'),
+    'a/b/c.md': 'deep',
+    'bom.txt': '\ufeffwith a mark',
+    'crlf.txt': 'a\r\nb\rc\n\n',
+    'empty.txt': '',
+    'sub/SKILL.md': entry('sub'),
+    '\u65e5\u672c (1).txt': '\u{1f469}\u200d\u{1f680} \u0001\u001b no last line',
+  }
+  expect(push([write('whole', files)])).toEqual(pushed('created   whole, 7 files'))
+  const { description, contents } = await retrieve('whole')
+  expect(description).toBe('Writes: \u00e9.')
+  expect(contents).toEqual(files)
+})
+
+it('pushes again only what changed', async () => {
+  const files = { 'SKILL.md': entry('again'), 'a.md': 'a', 'b.md': 'b' }
+  const path = write('again', files)
+  expect(push([path])).toEqual(pushed('created   again, 3 files'))
+  const first = await retrieve('again')
+  expect(push([path])).toEqual(pushed('unchanged again, 3 files'))
+  expect(await retrieve('again')).toEqual(first)
+
+  rmSync(join(path, 'a.md'))
+  write('again', { 'b.md': 'changed' })
+  expect(push([path])).toEqual(pushed('updated   again, 2 files'))
+  const second = await retrieve('again')
+  expect(second.contents).toEqual({ 'SKILL.md': files['SKILL.md'], 'b.md': 'changed' })
+  expect(second.files[1]?.id).toBe(first.files[2]?.id)
+
+  await service.send('PATCH', `/v1/skills/${first.id}`, { description: 'Changed elsewhere.' })
+  expect(push([path])).toEqual(pushed('updated   again, 2 files'))
+  const third = await retrieve('again')
+  expect([third.description, third.contents]).toEqual(['Writes notes.', second.contents])
+  expect(push([path])).toEqual(pushed('unchanged again, 2 files'))
+})
+
+it('publishes each skill of a collection, and passes the rest over', async () => {
+  write('all', { 'README.md': '# All', 'docs/guide.md': '# Guide' })
+  for (const name of ['one', 'two']) write(`all/${name}`, { 'SKILL.md': entry(name) })
+  const three = write('three', { 'SKILL.md': entry('three') })
+  symlinkSync(three, join(folder, 'all', 'link'))
+  expect(push(['all', 'three'])).toEqual(
+    pushed(
+      'skipped   all/link: a symbolic link',
+      'created   one, 1 file',
+      'created   two, 1 file',
+      'created   three, 1 file',
+    ),
+  )
+})
+
+it('skips what is not text, links, and what belongs to Git and the Finder', async () => {
+  const path = write('mixed', {
+    'SKILL.md': entry('mixed'),
+    'nul.md': 'a\0b',
+    'logo.png': Uint8Array.of(0x89, 0x50, 0x4e, 0x47),
+    'assets/latin.txt': Uint8Array.of(0x61, 0xe9),
+    'assets/.DS_Store': 'x',
+    '.git/HEAD': 'x',
+    'assets/.git': 'x',
+    '.gitignore': 'kept',
+  })
+  symlinkSync(join(path, '.gitignore'), join(path, 'link.md'))
+  symlinkSync(path, join(path, 'assets', 'loop'))
+  const { status, printed, failed } = push(['mixed'])
+  expect([status, printed.at(-1), failed]).toEqual([0, 'created   mixed, 2 files', []])
+  expect(printed.slice(0, -1).sort()).toEqual([
+    'skipped   mixed/assets/latin.txt: not text in UTF-8',
+    'skipped   mixed/assets/loop: a symbolic link',
+    'skipped   mixed/link.md: a symbolic link',
+    'skipped   mixed/logo.png: not text in UTF-8',
+    'skipped   mixed/nul.md: not text in UTF-8',
+  ])
+  expect(Object.keys((await retrieve('mixed')).contents)).toEqual(['.gitignore', 'SKILL.md'])
+})
+
+it.each([
+  ['crlf', '---\r\nname: crlf\r\ndescription: Writes notes.\r\n---\r\nText'],
+  ['mark', '\ufeff---\nname: mark\ndescription: Writes notes.\n---\nText'],
+  ['folded', '---\nname: folded\ndescription: >\n  Writes\n  notes.\nlicense: MIT\n---\nText\n---\n'],
+  ['bare', '---\nname: bare\ndescription: |\n  Writes notes.\n---'],
+])('reads the front matter of %s', async (name, content) => {
+  expect(push([write(name, { 'SKILL.md': content })]).status).toBe(0)
+  const skill = await retrieve(name)
+  expect([skill.description, skill.contents]).toEqual(['Writes notes.', { 'SKILL.md': content }])
+})
+
+it('says what is wrong with a skill, and publishes the others', async () => {
+  const skills: Record<string, Record<string, Content>> = {
+    'a-text': { 'SKILL.md': '# Notes\n---\nname: text\n---\n' },
+    'b-open': { 'SKILL.md': '---\nname: open\ndescription: Never ends.\n' },
+    'c-yaml': { 'SKILL.md': '---\nname: yaml\ndescription: Use when: asked\n---\n' },
+    'd-list': { 'SKILL.md': '---\n- name\n---\n' },
+    'e-name': { 'SKILL.md': entry('Wrong_Name') },
+    'f-long': { 'SKILL.md': entry('long', 'x'.repeat(1025)) },
+    'g-large': {
+      'SKILL.md': entry('large'),
+      'a/big.txt': '\u00e9'.repeat(2 ** 19),
+      'b.txt': 'x'.repeat(2 ** 20 + 1),
+    },
+    'i-binary': { 'SKILL.md': Uint8Array.of(0xff) },
+    'j-good': { 'SKILL.md': entry('good') },
+    'k-twin': { 'SKILL.md': entry('good', 'Another one.') },
+    'l-good': { 'SKILL.md': entry('as-good') },
+  }
+  for (const [name, files] of Object.entries(skills)) write(`all/${name}`, files)
+  write('none', { 'docs/guide.md': '' })
+  const { status, printed, failed } = push(['missing', 'all', 'none'])
+  expect(status).toBe(1)
+  expect(printed).toEqual([
+    'skipped   all/i-binary/SKILL.md: not text in UTF-8',
+    'created   good, 1 file',
+    'created   as-good, 1 file',
+  ])
+  expect(failed).toEqual([
+    expect.stringMatching(/^failed {4}missing: .*no such file/),
+    'failed    all/a-text: SKILL.md has no front matter',
+    'failed    all/b-open: SKILL.md has no front matter',
+    expect.stringMatching(/^failed {4}all\/c-yaml: .* at line 3, column 14$/),
+    expect.stringMatching(/^failed {4}all\/d-list: name: required, .*description: required/),
+    expect.stringMatching(/^failed {4}all\/e-name: name: expected lower-case/),
+    'failed    all/f-long: description: expected 1 to 1024 characters, got 1025',
+    expect.stringMatching(/^failed {4}all\/g-large: b\.txt\.content: expected .* 1048576 .* got 1048577$/),
+    'failed    all/i-binary: there is no SKILL.md',
+    'failed    all/k-twin: name: all/j-good has the same name',
+    'failed    none: there is no SKILL.md',
+  ])
+  expect((await retrieve('good')).description).toBe('Writes notes.')
+})
+
+it("reports the service's own words", async () => {
+  write('a', { 'SKILL.md': entry('refused') })
+  write('b', { 'SKILL.md': entry('refused-too') })
+  const reader = { name: 'reader', scopes: ['skills:read'] }
+  const { token } = (await service.send<{ token: string }>('POST', '/v1/api-keys', reader)).body
+  const refusal = 'This API key lacks the scope "skills:write".'
+  expect(push(['a', 'b'], ['--url', url, '--key', token])).toEqual({
+    status: 1,
+    printed: [],
+    failed: [`failed    a: ${refusal}`, `failed    b: ${refusal}`],
+  })
+})
+
+it('finds a skill on whichever page it is', async () => {
+  const other = new Service(url, otherKey)
+  const add = (index: number) =>
+    other.send('POST', '/v1/skills', { name: `skill-${index}`, description: 'One of many.', files: [] })
+  for (let start = 0; start < 1000; start += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, index) => add(start + index)))
+  }
+  const path = write('last', { 'SKILL.md': entry('last') })
+  const flags = ['--url', url, '--key', otherKey]
+  expect(push([path], flags)).toEqual(pushed('created   last, 1 file'))
+  expect(push([path], flags)).toEqual(pushed('unchanged last, 1 file'))
+})
+
+it('takes the key from the command line, the environment or the demo workspace, in this order', () => {
+  write('a', { 'SKILL.md': entry('keyed') })
+  const at = ['--url', `${url}/`]
+  const none = push(['a'], at)
+  expect([none.status, none.printed]).toEqual([1, []])
+  expect(none.failed).toEqual([expect.stringMatching(/--key.*WORKSPACE_API_KEY.*npm run dev/)])
+  const demo = (apiKey: string) => write('.wrangler/state', { 'demo.json': JSON.stringify({ apiKey }) })
+  demo('wrong')
+  const option = push(['a'], [...at, '--key', key], { WORKSPACE_API_KEY: 'wrong' })
+  expect(option).toEqual(pushed('created   keyed, 1 file'))
+  expect(push(['a'], at, { WORKSPACE_API_KEY: key })).toEqual(pushed('unchanged keyed, 1 file'))
+  demo(key)
+  expect(push(['a'], at)).toEqual(pushed('unchanged keyed, 1 file'))
+})
+
+it('runs under npm, and says what is wrong with its call', async () => {
+  const run = (...args: string[]) =>
+    spawnSync('npm', ['run', '--silent', 'skills:push', '--', ...args], { cwd: ROOT, encoding: 'utf8' })
+  const path = write('npm', { 'SKILL.md': entry('under-npm') })
+  expect(run(path, '--url', url, '--key', key).stdout).toBe('created   under-npm, 1 file\n')
+  const nobody = `http://localhost:${await freePort()}`
+  for (const [args, words] of [
+    [[], /^Usage: /],
+    [[path, '--force'], /--force/],
+    [[path, '--url', 'localhost:8787', '--key', key], /^--url: /],
+    [[path, '--url', url, '--key', 'wsk_x'], /^The API key is not valid/],
+    [[path, '--url', nobody, '--key', key], /^No answer from http:\/\/localhost:\d+: ECONNREFUSED$/m],
+  ] as const) {
+    const { status, stdout, stderr } = run(...args)
+    expect([status, stdout, stderr]).toEqual([1, '', expect.stringMatching(words)])
+    expect(stderr).not.toMatch(/\n +at /)
+  }
+})
