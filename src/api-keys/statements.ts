@@ -154,6 +154,7 @@ export const listOwnKeys = listing(eq(it.userId, apiKeys.userId))
 function listing(whose: SQL) {
   return compile(
     query
+      // An alias has the columns of its table, under a type of its own.
       .select(fieldsOf(it as unknown as typeof apiKeys))
       .from(apiKeys)
       .innerJoin(

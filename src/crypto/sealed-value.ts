@@ -18,7 +18,7 @@ export interface SealedContext {
 /** Seals a value under the newest key of the ring. */
 export async function seal(value: string, context: SealedContext, ring: KeyRing): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
-  const key = await deriveKey(ring, ring.newest, context)
+  const key = await keyFor(ring, ring.newest, context)
   const ciphertext = await crypto.subtle.encrypt(algorithm(iv, ring.newest, context), key, encode(value))
   return [VERSION, ring.newest, toBase64Url(iv), toBase64Url(new Uint8Array(ciphertext))].join('.')
 }
@@ -29,13 +29,25 @@ export async function open(sealed: string, context: SealedContext, ring: KeyRing
   if (version !== VERSION || !keyId || !iv || !ciphertext || rest.length > 0) {
     throw new Error('The sealed value has an unknown form')
   }
-  const key = await deriveKey(ring, keyId, context)
+  const key = await keyFor(ring, keyId, context)
   const opening = algorithm(fromBase64Url(iv), keyId, context)
   const value = await crypto.subtle.decrypt(opening, key, fromBase64Url(ciphertext))
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value)
 }
 
+/** Of a ring: the keys that were derived while it is in use, since many values of a project are sealed or opened at once. */
+const derivedKeys = new WeakMap<KeyRing, Map<string, Promise<CryptoKey>>>()
+
 /** The key for one purpose and one project, so that no two projects share one. */
+function keyFor(ring: KeyRing, keyId: string, context: SealedContext): Promise<CryptoKey> {
+  const keys = derivedKeys.get(ring) ?? new Map<string, Promise<CryptoKey>>()
+  derivedKeys.set(ring, keys)
+  const name = JSON.stringify([keyId, context.purpose, context.organizationId, context.projectId])
+  const key = keys.get(name) ?? deriveKey(ring, keyId, context)
+  keys.set(name, key)
+  return key
+}
+
 async function deriveKey(ring: KeyRing, keyId: string, context: SealedContext): Promise<CryptoKey> {
   const bytes = ring.keys.get(keyId)
   if (!bytes) throw new Error(`The key "${keyId}" is not in ENCRYPTION_KEYS`)

@@ -84,6 +84,7 @@ export async function runBatch<const Steps extends readonly Step[]>(
 ): Promise<Rows<Steps>> {
   const results = await database.batch(steps.flat().map((statement) => bind(database, statement, values)))
   const rows = results.map((result) => result.results)
+  // Each step takes its rows in order, which the type checker can't follow.
   return steps.map((step) =>
     Array.isArray(step) ? rows.splice(0, step.length).flat() : rows.shift(),
   ) as unknown as Rows<Steps>

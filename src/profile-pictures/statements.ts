@@ -8,6 +8,7 @@ const userId = sql.placeholder('userId')
 /** When the sweep deletes the object once more: nothing can still write it then. */
 const sweepAfter = sql.placeholder('sweepAfter')
 
+const isUser = and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId))
 const isUploading = sql<0 | 1>`coalesce(${profilePictures.leaseExpiresAt} > ${now}, false)`
 
 export const explainPicture = compile(
@@ -16,7 +17,7 @@ export const explainPicture = compile(
     isOwn: sql<0 | 1>`${users.id} = ${apiKeys.userId}`.as('isOwn'),
     isUploading: isUploading.as('isUploading'),
   })
-    .leftJoin(users, and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId)))
+    .leftJoin(users, isUser)
     .leftJoin(
       profilePictures,
       and(eq(profilePictures.organizationId, apiKeys.organizationId), eq(profilePictures.userId, userId)),
@@ -51,8 +52,10 @@ const ofUser = and(
   eq(profilePictures.organizationId, users.organizationId),
   eq(profilePictures.userId, users.id),
 )
-const isUser = and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId))
 const isOwn = and(mayAct, eq(users.id, apiKeys.userId))
+
+/** The object that the upload writes. */
+const uploadingObjectKey = sql`'profile-pictures/' || ${users.organizationId} || '/' || ${sql.placeholder('objectId')}`
 
 /** An upload begins by dooming the object that it writes, so that no byte of one that fails stays for good. */
 export const beginUpload = compile(
@@ -60,12 +63,7 @@ export const beginUpload = compile(
     .insert(doomedObjects)
     .select(
       query
-        .select(
-          rowOf(doomedObjects, {
-            objectKey: sql`'profile-pictures/' || ${users.organizationId} || '/' || ${sql.placeholder('objectId')}`,
-            sweepAfter,
-          }),
-        )
+        .select(rowOf(doomedObjects, { objectKey: uploadingObjectKey, sweepAfter }))
         .from(apiKeys)
         .innerJoin(users, isUser)
         .where(isOwn),
@@ -83,7 +81,7 @@ export const leasePicture = compile(
           rowOf(profilePictures, {
             organizationId: users.organizationId,
             userId: users.id,
-            uploadingObjectKey: sql`'profile-pictures/' || ${users.organizationId} || '/' || ${sql.placeholder('objectId')}`,
+            uploadingObjectKey,
             leaseExpiresAt: sql.placeholder('leaseExpiresAt'),
             updatedAt: now,
           }),

@@ -46,7 +46,7 @@ export const createAgentSchedule = endpoint(
   },
 )
 
-type ParentType = 'project' | 'agent'
+type ParentType = Owner['noun']
 
 const noParent = (parentType: ParentType) =>
   new Refusal(404, `${parentType}Id: there is no ${parentType} with this id`)
@@ -62,7 +62,6 @@ interface ParentFacts extends CallerFacts {
 
 interface CreationFacts extends ParentFacts {
   isRepeated: 0 | 1
-  scheduleCount: number
 }
 
 interface CreateStatements<Schedule> {

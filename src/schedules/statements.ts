@@ -32,8 +32,20 @@ function isOfParent(parentType: ParentType, table: typeof schedules | typeof rep
   )
 }
 
+/** The parent that the request names, as it is joined to `apiKeys`, and what is explained of it. */
+function parentOf(parent: Parent, inReach: SQL<0 | 1>) {
+  return {
+    isParent: and(eq(parent.organizationId, apiKeys.organizationId), eq(parent.id, parentId)),
+    facts: {
+      parentExists: sql<0 | 1>`${isNotNull(parent.id)}`.as('parentExists'),
+      inReach: sql<0 | 1>`${inReach}`.as('inReach'),
+      isArchived: sql<0 | 1>`${isNotNull(parent.archivedAt)}`.as('isArchived'),
+    },
+  }
+}
+
 function creating(parentType: ParentType, parent: Parent, inReach: SQL<0 | 1>) {
-  const isParent = and(eq(parent.organizationId, apiKeys.organizationId), eq(parent.id, parentId))
+  const { isParent, facts } = parentOf(parent, inReach)
   const scheduleCount = sql<number>`${query
     .select({ count: sql`count(*)` })
     .from(schedules)
@@ -41,10 +53,7 @@ function creating(parentType: ParentType, parent: Parent, inReach: SQL<0 | 1>) {
 
   const explainCreation = compile(
     explaining({
-      parentExists: sql<0 | 1>`${isNotNull(parent.id)}`.as('parentExists'),
-      inReach: sql<0 | 1>`${inReach}`.as('inReach'),
-      isArchived: sql<0 | 1>`${isNotNull(parent.archivedAt)}`.as('isArchived'),
-      scheduleCount: scheduleCount.as('scheduleCount'),
+      ...facts,
       isRepeated: sql<0 | 1>`${isNotNull(schedules.id)}`.as('isRepeated'),
     })
       .leftJoin(parent, isParent)
@@ -119,14 +128,12 @@ function lifeOf<Schedule>(
   inReach: SQL<0 | 1>,
   fields: Record<keyof Schedule, SQLiteColumn | SQL.Aliased>,
 ) {
-  const isParent = and(eq(parent.organizationId, apiKeys.organizationId), eq(parent.id, parentId))
+  const { isParent, facts } = parentOf(parent, inReach)
   const isIt = and(isOfParent(parentType, schedules), eq(schedules.id, scheduleId))
 
   const explain = compile(
     explaining({
-      parentExists: sql<0 | 1>`${isNotNull(parent.id)}`.as('parentExists'),
-      inReach: sql<0 | 1>`${inReach}`.as('inReach'),
-      isArchived: sql<0 | 1>`${isNotNull(parent.archivedAt)}`.as('isArchived'),
+      ...facts,
       scheduleExists: sql<0 | 1>`${isNotNull(parent.id)} and ${isNotNull(schedules.id)}`.as('scheduleExists'),
     })
       .leftJoin(parent, isParent)
