@@ -41,6 +41,7 @@ function watchedDatabase(database: D1Database, delayMs: number, use: Use): D1Dat
   }
   const watch = (statement: D1PreparedStatement): D1PreparedStatement => {
     const all = () => call(async () => count(await statement.all()))
+    // These are the methods that the contenders call; the casts claim the rest.
     const watched = {
       bind: (...values: unknown[]) => watch(statement.bind(...values)),
       all,

@@ -37,8 +37,8 @@ interface Ran {
   readonly written: number
 }
 
-/** The test's database, with a record of each batch. */
-function recordingDatabase(): { DB: D1Database; batches: Ran[][] } {
+/** The test's database, with a record of each batch. @param most so many batches run, those after are only recorded, and fail. */
+function recordingDatabase(most = Number.POSITIVE_INFINITY): { DB: D1Database; batches: Ran[][] } {
   const boundTo = new WeakMap<D1PreparedStatement, { sql: string; values: Value[] }>()
   const batches: Ran[][] = []
   const DB = {
@@ -50,14 +50,17 @@ function recordingDatabase(): { DB: D1Database; batches: Ran[][] } {
       },
     }),
     async batch(statements: D1PreparedStatement[]) {
+      const asked = statements.map((statement) => ({ sql: '', values: [], ...boundTo.get(statement) }))
+      if (batches.length >= most) {
+        batches.push(asked.map((statement) => ({ ...statement, rows: 0, written: 0 })))
+        throw new Error('D1_ERROR: Network connection lost.')
+      }
       const results = await env.DB.batch(statements)
       batches.push(
-        results.map(({ results: rows, meta }, index) => ({
-          sql: '',
-          values: [],
-          ...boundTo.get(statements[index] as D1PreparedStatement),
-          rows: rows.length,
-          written: meta.rows_written,
+        asked.map((statement, index) => ({
+          ...statement,
+          rows: results[index]?.results.length ?? 0,
+          written: results[index]?.meta.rows_written ?? 0,
         })),
       )
       return results
@@ -162,27 +165,6 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
   })
 })
 
-/** The test's database, which fails at the second batch, and a record of that. */
-function interruptedDatabase() {
-  const boundTo = new WeakMap<D1PreparedStatement, { sql: string; values: Value[] }>()
-  const batches: { sql: string; values: Value[] }[][] = []
-  const DB = {
-    prepare: (sql: string) => ({
-      bind(...values: Value[]) {
-        const bound = env.DB.prepare(sql).bind(...values)
-        boundTo.set(bound, { sql, values })
-        return bound
-      },
-    }),
-    async batch(statements: D1PreparedStatement[]) {
-      batches.push(statements.flatMap((statement) => boundTo.get(statement) ?? []))
-      if (batches.length > 1) throw new Error('D1_ERROR: Network connection lost.')
-      return env.DB.batch(statements)
-    },
-  }
-  return { DB: DB as unknown as D1Database, batches }
-}
-
 describe.each(exampleList.filter(({ row }) => row.calls === 2))(
   'after the object store, the statements of $operationId',
   ({ operationId, contract, row }) => {
@@ -194,7 +176,7 @@ describe.each(exampleList.filter(({ row }) => row.calls === 2))(
       for (const [situation, apply] of situations(row)) {
         const workspace = await Workspace.create()
         const example = await apply(workspace, await row.prepare(workspace))
-        const { DB, batches } = interruptedDatabase()
+        const { DB, batches } = recordingDatabase(1)
         const key = await keyFor(workspace, example)
         // Its use is no news then, which would be a batch of its own.
         await send('retrieveMe', { path: '/v1/me', ids: [] }, key)

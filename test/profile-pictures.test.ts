@@ -7,7 +7,13 @@ import { bind, compileUnguarded, query } from '../src/db/statement.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from './support/api.ts'
-import { failingDatabase, failingObjects, watchedDatabase } from './support/bindings.ts'
+import {
+  failingDatabase,
+  failingObjects,
+  objectsWith,
+  watchedDatabase,
+  whileStoring,
+} from './support/bindings.ts'
 import { Workspace } from './support/workspace.ts'
 
 const HOUR_MS = 3_600_000
@@ -352,23 +358,6 @@ async function swept(workspace: Workspace) {
 
 const NOTHING = { referred: 0, doomed: 0, astray: [] }
 const ONE = { ...NOTHING, referred: 1 }
-
-/** The object store, with some of its methods exchanged. */
-function objectsWith(methods: Partial<R2Bucket>): R2Bucket {
-  const bound = (target: R2Bucket, name: keyof R2Bucket) => target[name].bind(target)
-  return new Proxy(env.OBJECTS, {
-    get: (target, name) => methods[name as keyof R2Bucket] ?? bound(target, name as keyof R2Bucket),
-  })
-}
-
-/** An environment in which something happens while an upload is under way. */
-function whileStoring(happens: () => unknown): Pick<Environment, 'OBJECTS'> {
-  const put = async (...[key, body]: Parameters<R2Bucket['put']>) => {
-    await happens()
-    return env.OBJECTS.put(key, body)
-  }
-  return { OBJECTS: objectsWith({ put: put as R2Bucket['put'] }) }
-}
 
 describe('putProfilePicture', () => {
   const lies = ['image/png', 'image/svg+xml', 'text/html', 'application/json', undefined]

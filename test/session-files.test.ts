@@ -6,7 +6,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from './support/api.ts'
-import { failingDatabase, failingObjects, watchedDatabase } from './support/bindings.ts'
+import {
+  failingDatabase,
+  failingObjects,
+  objectsWith,
+  watchedDatabase,
+  whileStoring,
+} from './support/bindings.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -524,23 +530,6 @@ async function swept(workspace: Workspace): Promise<Objects & { rows: number }> 
 }
 
 const leaving = (referred: number) => ({ referred, doomed: 0, astray: [], rows: 0 })
-
-/** The object store, with some of its methods exchanged. */
-function objectsWith(methods: Partial<R2Bucket>): R2Bucket {
-  const bound = (target: R2Bucket, name: keyof R2Bucket) => target[name].bind(target)
-  return new Proxy(env.OBJECTS, {
-    get: (target, name) => methods[name as keyof R2Bucket] ?? bound(target, name as keyof R2Bucket),
-  })
-}
-
-/** An environment in which something happens while an upload is under way. */
-function whileStoring(happens: () => unknown): Pick<Environment, 'OBJECTS'> {
-  const put = async (...[key, body]: Parameters<R2Bucket['put']>) => {
-    await happens()
-    return env.OBJECTS.put(key, body)
-  }
-  return { OBJECTS: objectsWith({ put: put as R2Bucket['put'] }) }
-}
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, index) => index)
 const LIMIT_BYTES = 95_000_000

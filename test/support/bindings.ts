@@ -1,5 +1,6 @@
 /** Real bindings, watched or made to fail. */
 import { env } from 'cloudflare:workers'
+import type { Environment } from '../../src/environment.ts'
 
 export interface DatabaseUse {
   readonly DB: D1Database
@@ -60,4 +61,21 @@ export function failingDatabase(error: Error): D1Database {
 /** An object store whose every call fails with this error. */
 export function failingObjects(error: Error): R2Bucket {
   return new Proxy(env.OBJECTS, { get: () => () => Promise.reject(error) })
+}
+
+/** The object store, with some of its methods exchanged. */
+export function objectsWith(methods: Partial<R2Bucket>): R2Bucket {
+  const bound = (target: R2Bucket, name: keyof R2Bucket) => target[name].bind(target)
+  return new Proxy(env.OBJECTS, {
+    get: (target, name) => methods[name as keyof R2Bucket] ?? bound(target, name as keyof R2Bucket),
+  })
+}
+
+/** An environment in which something happens while an upload is under way. */
+export function whileStoring(happens: () => unknown): Pick<Environment, 'OBJECTS'> {
+  const put = async (...[key, body]: Parameters<R2Bucket['put']>) => {
+    await happens()
+    return env.OBJECTS.put(key, body)
+  }
+  return { OBJECTS: objectsWith({ put: put as R2Bucket['put'] }) }
 }
