@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
+import { receiverService } from './test/support/receiver-service.ts'
 
 const migrations = await readD1Migrations('migrations')
 
@@ -11,6 +12,7 @@ export default defineConfig({
           cloudflareTest({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
+              outboundService: receiverService,
               bindings: {
                 MIGRATIONS: migrations,
                 RATE_LIMIT: 'off',

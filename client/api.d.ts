@@ -641,7 +641,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a project schedule
-         * @description Deletes the schedule. It fires no more.
+         * @description Deletes the schedule and its runs. It fires no more, and what is pending is not sent.
          *
          *     Scope: `schedules:write`.
          */
@@ -675,7 +675,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a agent schedule
-         * @description Deletes the schedule. It fires no more.
+         * @description Deletes the schedule and its runs. It fires no more, and what is pending is not sent.
          *
          *     Scope: `schedules:write`.
          */
@@ -707,6 +707,184 @@ export interface paths {
         get: operations["previewSchedule"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectId}/schedules/{scheduleId}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of a project schedule
+         * @description Lists what became of each instant of the schedule, the latest first, for 90 days.
+         *
+         *     Scope: `runs:read`.
+         */
+        get: operations["listProjectScheduleRuns"];
+        put?: never;
+        /**
+         * Run a project schedule now
+         * @description Makes a run at this instant, also while the schedule is paused. It has no body.
+         *
+         *     Scope: `runs:write`.
+         */
+        post: operations["createProjectScheduleRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agentId}/schedules/{scheduleId}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of a agent schedule
+         * @description Lists what became of each instant of the schedule, the latest first, for 90 days.
+         *
+         *     Scope: `runs:read`.
+         */
+        get: operations["listAgentScheduleRuns"];
+        put?: never;
+        /**
+         * Run a agent schedule now
+         * @description Makes a run at this instant, also while the schedule is paused. It has no body.
+         *
+         *     Scope: `runs:write`.
+         */
+        post: operations["createAgentScheduleRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs
+         * @description Lists the runs of all schedules that have a status, the oldest first. Whoever has no run endpoint pulls what is `pending`, and acknowledges each.
+         *
+         *     Scope: `runs:read`.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{runId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a run
+         * @description Answers with one run.
+         *
+         *     Scope: `runs:read`.
+         */
+        get: operations["retrieveRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{runId}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge a run
+         * @description Says that a pending run was taken: it is `delivered` then, and is not sent any more. Safe to repeat. It has no body.
+         *
+         *     Scope: `runs:write`.
+         */
+        post: operations["acknowledgeRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/run-endpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the run endpoint
+         * @description Answers with the run endpoint, without its secret.
+         *
+         *     Scope: `run-endpoint:read`.
+         */
+        get: operations["retrieveRunEndpoint"];
+        /**
+         * Set the run endpoint
+         * @description Has every run sent to a URL from now on, as a POST that is signed by the Standard Webhooks specification. Runs that were pending before stay so. At another URL later the secret stays the same.
+         *
+         *     Scope: `run-endpoint:write`.
+         */
+        put: operations["putRunEndpoint"];
+        post?: never;
+        /**
+         * Delete the run endpoint
+         * @description Forgets the run endpoint and its secret. Runs that are pending can be pulled.
+         *
+         *     Scope: `run-endpoint:write`.
+         */
+        delete: operations["deleteRunEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/run-endpoint/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of the run endpoint
+         * @description Makes a new secret. For the overlap the one before signs too, so that the receiver has time to change. The body may be `{}`.
+         *
+         *     Scope: `run-endpoint:write`.
+         */
+        post: operations["rotateRunEndpoint"];
         delete?: never;
         options?: never;
         head?: never;
@@ -814,7 +992,28 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    scheduleRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A schedule came due
+         * @description Sent to the run endpoint, at least once for each run, and signed by the Standard Webhooks specification: verify it with one of its libraries and the secret of the run endpoint.
+         */
+        post: operations["scheduleRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -935,7 +1134,7 @@ export interface components {
             /** @description What people call it. */
             name: string;
             /** @description What it may do. */
-            scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write")[];
+            scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write")[];
             /** @description The user that it acts as; null: none. */
             userId?: string | null;
             /** @description The projects that it is limited to; null: all. */
@@ -1061,6 +1260,25 @@ export interface components {
             /** @description False pauses it; true resumes it, from now on. */
             enabled?: boolean;
         };
+        RunEndpointUpdate: {
+            /**
+             * @description An https URL of a public host, without credentials. Redirects are not followed.
+             * @example https://hooks.example.com/runs
+             */
+            url: string;
+        };
+        /**
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
+        RunEndpointRotation: {
+            /**
+             * @description How long the secret before signs too. 0 ends it at once, and one that still overlaps.
+             * @default 86400
+             */
+            overlapSeconds: number;
+        };
         /**
          * @example {
          *       "name": "release-notes",
@@ -1106,6 +1324,52 @@ export interface components {
                  */
                 value: string;
             }[];
+        };
+        /**
+         * @example {
+         *       "type": "schedule.run",
+         *       "timestamp": "2026-03-27T14:30:00.000Z",
+         *       "data": {
+         *         "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
+         *         "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+         *         "projectId": "website",
+         *         "agentId": null,
+         *         "cron": "30 9 * * mon-fri",
+         *         "timezone": "Europe/Paris",
+         *         "scheduledAt": "2026-03-27T14:30:00.000Z"
+         *       }
+         *     }
+         */
+        ScheduleRunMessage: {
+            /** @constant */
+            type: "schedule.run";
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            timestamp: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The run: the same for every attempt, so that a repetition can be told.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+                 */
+                id: string;
+                /**
+                 * Format: uuid
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+                 */
+                scheduleId: string;
+                projectId: string | null;
+                agentId: string | null;
+                cron: string;
+                timezone: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-03-29T01:00:00.000Z
+                 */
+                scheduledAt: string;
+            };
         };
         PinUpdate: {
             /** @description False if the pin already stood there. */
@@ -1178,9 +1442,37 @@ export interface components {
             updatedAt: string;
         };
         ProjectSchedulePage: {
-            items: components["schemas"]["ProjectSchedule"][];
+            items: components["schemas"]["ProjectScheduleState"][];
             /** @description Where the next page begins; null on the last page. */
             nextCursor: string | null;
+        };
+        ProjectScheduleState: {
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            projectId: string;
+            cron: string;
+            timezone: string;
+            /** @description Since when it is enabled; null while it is paused. */
+            enabledAt: string | null;
+            /** @description Its latest run; null before the first. */
+            lastRunAt: string | null;
+            /** @description The next instant that it fires at; null while it is paused. */
+            nextRunAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description Why the service paused it; null if it did not. Resuming it forgets the reason. */
+            pausedReason: string | null;
         };
         AgentSchedule: {
             /**
@@ -1212,9 +1504,40 @@ export interface components {
             updatedAt: string;
         };
         AgentSchedulePage: {
-            items: components["schemas"]["AgentSchedule"][];
+            items: components["schemas"]["AgentScheduleState"][];
             /** @description Where the next page begins; null on the last page. */
             nextCursor: string | null;
+        };
+        AgentScheduleState: {
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            agentId: string;
+            cron: string;
+            /** @description Since when it is enabled; null while it is paused. */
+            enabledAt: string | null;
+            /** @description Its latest run; null before the first. */
+            lastRunAt: string | null;
+            /** @description The next instant that it fires at; null while it is paused. */
+            nextRunAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description Why the service paused it; null if it did not. Resuming it forgets the reason. */
+            pausedReason: string | null;
         };
         SessionFilePage: {
             items: components["schemas"]["SessionFile"][];
@@ -1590,6 +1913,114 @@ export interface components {
                 /** @description The wall clock of the time zone, with its offset. */
                 localTime: string;
             }[];
+        };
+        ProjectScheduleRunPage: {
+            items: components["schemas"]["Run"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        Run: {
+            /**
+             * Format: uuid
+             * @description Derived from schedule and instant, so that a repetition can be told; in order of time.
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            scheduleId: string;
+            /** @description The project of the schedule; null if it is an agent’s. */
+            projectId: string | null;
+            /** @description The agent of the schedule; null if it is a project’s. */
+            agentId: string | null;
+            /**
+             * Format: date-time
+             * @description The instant that it was due at; of a run on request, that of the request.
+             */
+            scheduledAt: string;
+            /**
+             * @description `pending`: to be sent, or to be pulled. `delivered`: the run endpoint took it, or it was acknowledged. `failed`: it was sent for the last time, in vain. `skipped`: it was missed, or the parent was archived.
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed" | "skipped";
+            /** @description How often it was sent. */
+            attempts: number;
+            /** @description What was wrong with the last attempt, or why it was skipped. */
+            lastError: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        AgentScheduleRunPage: {
+            items: components["schemas"]["Run"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        RunPage: {
+            items: components["schemas"]["Run"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        RunEndpointWithSecret: {
+            url: string;
+            /** @description Until when the secret before the current one signs too; null if there is none. */
+            previousSecretExpiresAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description What deliveries are signed with; null if it was shown before. */
+            secret: string | null;
+        };
+        RunEndpoint: {
+            url: string;
+            /** @description Until when the secret before the current one signs too; null if there is none. */
+            previousSecretExpiresAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        RunEndpointDeletion: {
+            /** @constant */
+            deleted: true;
+        };
+        RotatedRunEndpoint: {
+            url: string;
+            /** @description Until when the secret before the current one signs too; null if there is none. */
+            previousSecretExpiresAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+            secret: string;
         };
         SessionFileDeletion: {
             /** @constant */
@@ -2020,7 +2451,8 @@ export interface operations {
                      *           "lastRunAt": null,
                      *           "nextRunAt": "2026-03-30T07:30:00.000Z",
                      *           "createdAt": "2026-03-27T14:05:09.120Z",
-                     *           "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *           "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *           "pausedReason": null
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -2287,7 +2719,8 @@ export interface operations {
                      *           "lastRunAt": null,
                      *           "nextRunAt": "2026-03-28T06:00:00.000Z",
                      *           "createdAt": "2026-03-27T14:05:09.120Z",
-                     *           "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *           "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *           "pausedReason": null
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -7377,10 +7810,11 @@ export interface operations {
                      *       "lastRunAt": null,
                      *       "nextRunAt": "2026-03-30T07:30:00.000Z",
                      *       "createdAt": "2026-03-27T14:05:09.120Z",
-                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "pausedReason": null
                      *     }
                      */
-                    "application/json": components["schemas"]["ProjectSchedule"];
+                    "application/json": components["schemas"]["ProjectScheduleState"];
                 };
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
@@ -7643,10 +8077,11 @@ export interface operations {
                      *       "lastRunAt": null,
                      *       "nextRunAt": "2026-03-30T07:30:00.000Z",
                      *       "createdAt": "2026-03-27T14:05:09.120Z",
-                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "pausedReason": null
                      *     }
                      */
-                    "application/json": components["schemas"]["ProjectSchedule"];
+                    "application/json": components["schemas"]["ProjectScheduleState"];
                 };
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
@@ -7783,10 +8218,11 @@ export interface operations {
                      *       "lastRunAt": null,
                      *       "nextRunAt": "2026-03-28T06:00:00.000Z",
                      *       "createdAt": "2026-03-27T14:05:09.120Z",
-                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "pausedReason": null
                      *     }
                      */
-                    "application/json": components["schemas"]["AgentSchedule"];
+                    "application/json": components["schemas"]["AgentScheduleState"];
                 };
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
@@ -8022,10 +8458,11 @@ export interface operations {
                      *       "lastRunAt": null,
                      *       "nextRunAt": "2026-03-28T06:00:00.000Z",
                      *       "createdAt": "2026-03-27T14:05:09.120Z",
-                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "pausedReason": null
                      *     }
                      */
-                    "application/json": components["schemas"]["AgentSchedule"];
+                    "application/json": components["schemas"]["AgentScheduleState"];
                 };
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
@@ -8158,6 +8595,1367 @@ export interface operations {
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
             400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listProjectScheduleRuns: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The project. */
+                projectId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of runs. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
+                     *           "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "projectId": "website",
+                     *           "agentId": null,
+                     *           "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *           "status": "delivered",
+                     *           "attempts": 1,
+                     *           "lastError": null,
+                     *           "createdAt": "2026-03-27T14:30:01.204Z",
+                     *           "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectScheduleRunPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createProjectScheduleRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The project. */
+                projectId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run is made, or was by an earlier request with this `Idempotency-Key`. */
+            201: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The path of the run. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
+                     *       "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "projectId": "website",
+                     *       "agentId": null,
+                     *       "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *       "status": "pending",
+                     *       "attempts": 0,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-03-27T14:30:01.204Z",
+                     *       "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such project, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived: unarchive it first. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAgentScheduleRuns: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                agentId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of runs. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
+                     *           "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "projectId": null,
+                     *           "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *           "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *           "status": "delivered",
+                     *           "attempts": 1,
+                     *           "lastError": null,
+                     *           "createdAt": "2026-03-27T14:30:01.204Z",
+                     *           "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentScheduleRunPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such agent, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createAgentScheduleRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The agent. */
+                agentId: string;
+                /** @description The schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run is made, or was by an earlier request with this `Idempotency-Key`. */
+            201: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description The path of the run. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
+                     *       "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "projectId": "website",
+                     *       "agentId": null,
+                     *       "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *       "status": "pending",
+                     *       "attempts": 0,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-03-27T14:30:01.204Z",
+                     *       "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such agent, or it has no such schedule. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The agent is archived: unarchive it first. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description Which runs. */
+                status?: "pending" | "delivered" | "failed" | "skipped";
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of runs. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
+                     *           "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "projectId": "website",
+                     *           "agentId": null,
+                     *           "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *           "status": "pending",
+                     *           "attempts": 0,
+                     *           "lastError": null,
+                     *           "createdAt": "2026-03-27T14:30:01.204Z",
+                     *           "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to projects: list the runs of a schedule. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run. */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
+                     *       "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "projectId": "website",
+                     *       "agentId": null,
+                     *       "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *       "status": "delivered",
+                     *       "attempts": 1,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-03-27T14:30:01.204Z",
+                     *       "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such run, or its schedule is deleted. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    acknowledgeRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run. */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
+                     *       "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "projectId": "website",
+                     *       "agentId": null,
+                     *       "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *       "status": "delivered",
+                     *       "attempts": 1,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-03-27T14:30:01.204Z",
+                     *       "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to other projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no such run, or its schedule is deleted. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The run failed or was skipped: there is nothing to acknowledge. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveRunEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run endpoint. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://hooks.example.com/runs",
+                     *       "previousSecretExpiresAt": null,
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunEndpoint"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no run endpoint. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putRunEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunEndpointUpdate"];
+            };
+        };
+        responses: {
+            /** @description The run endpoint. Where it is new, with its secret, which is shown here only. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://hooks.example.com/runs",
+                     *       "previousSecretExpiresAt": null,
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "secret": "whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunEndpointWithSecret"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteRunEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run endpoint is deleted. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunEndpointDeletion"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no run endpoint. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateRunEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunEndpointRotation"];
+            };
+        };
+        responses: {
+            /** @description The run endpoint with its new secret, which is shown here only. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://hooks.example.com/runs",
+                     *       "previousSecretExpiresAt": "2026-03-28T14:05:09.120Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "secret": "whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotatedRunEndpoint"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no run endpoint. */
+            404: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The secret was rotated, and the one before still signs: wait, or rotate with `overlapSeconds` 0. */
+            409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
@@ -9059,6 +10857,49 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
+            };
+        };
+    };
+    scheduleRun: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the run. */
+                "webhook-id": string;
+                /** @description When it was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description HMAC-SHA-256 in base64 after `v1,`; two of them, after a space, while a rotation overlaps. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleRunMessage"];
+            };
+        };
+        responses: {
+            /** @description The receiver wants no more: the run endpoint is removed. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The run is delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again after 1, 5, 15, 60 and 180 minutes, and has failed after that. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -1,5 +1,6 @@
 /** The app: middleware in order, every operation under both base paths, and what answers when nothing else does. */
-import { Hono } from 'hono'
+import { HonoBase as Hono } from 'hono/hono-base'
+import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { describeFailure, isUnavailable } from './db/failures.ts'
 import { health } from './health/health.ts'
 import type { HonoEnvironment } from './http/context.ts'
@@ -11,7 +12,7 @@ import { operations } from './operations.ts'
 const BASE_PATHS = ['/', '/api/public-api']
 
 export function createApp(): Hono<HonoEnvironment> {
-  const app = new Hono<HonoEnvironment>({ getPath: rawPath })
+  const app = newRouter({ getPath: rawPath })
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
@@ -21,7 +22,7 @@ export function createApp(): Hono<HonoEnvironment> {
     headers.set('Cache-Control', headers.has('ETag') ? 'private, no-cache' : 'no-store')
   })
 
-  const api = new Hono<HonoEnvironment>()
+  const api = newRouter()
   for (const operation of operations) mount(api, operation)
   api.get('/health', health)
   api.get('/openapi.json', async (c) => {
@@ -51,6 +52,11 @@ export function createApp(): Hono<HonoEnvironment> {
     return answerRefusal(c, maySay503 && isUnavailable(error) ? unavailable() : unforeseen())
   })
   return app
+}
+
+/** Every path that the service has suits Hono's fastest router, so it goes without the others. */
+function newRouter(options: { getPath?: (request: Request) => string } = {}): Hono<HonoEnvironment> {
+  return new Hono<HonoEnvironment>({ ...options, router: new RegExpRouter() })
 }
 
 /** The path as it was sent: decoded only after the route is known, so that an encoded slash stays inside its segment. */

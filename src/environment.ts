@@ -1,7 +1,11 @@
+import type { RunMessage } from './delivery/message.ts'
+
 /** The bindings and settings of wrangler.toml, and the one secret. */
 export interface Environment {
   readonly DB: D1Database
   readonly OBJECTS: R2Bucket
+  /** Runs on their way to run endpoints. */
+  readonly RUNS: Queue<RunMessage>
   /** The files in public/. */
   readonly ASSETS: Fetcher
   readonly KEY_RATE_LIMIT: RateLimit
@@ -10,6 +14,8 @@ export interface Environment {
   readonly ENCRYPTION_KEYS?: string
   /** "on" or "off". */
   readonly RATE_LIMIT?: string
+  /** "on" allows run endpoints on this machine, if the service itself is called on it: only `npm run dev` sets it. */
+  readonly LOCAL_RUN_ENDPOINTS?: string
   /** The most pins of a user. */
   readonly PIN_LIMIT?: string
   /** The most schedules of a project or agent. */
@@ -22,6 +28,10 @@ export interface Limits {
   readonly pins: number
   readonly schedules: number
   readonly variables: number
+}
+
+export function allowsLocalRunEndpoints(environment: Environment): boolean {
+  return environment.LOCAL_RUN_ENDPOINTS === 'on'
 }
 
 /** @throws if a setting is no whole number: a typing error must not become "no limit". */

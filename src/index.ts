@@ -1,5 +1,7 @@
 /** The Worker's entry. */
 import { createApp } from './app.ts'
+import { deliverRuns } from './delivery/deliver.ts'
+import type { RunMessage } from './delivery/message.ts'
 import type { Environment } from './environment.ts'
 import { tick } from './tick/tick.ts'
 
@@ -10,4 +12,5 @@ const app = createApp()
 export default {
   fetch: app.fetch,
   scheduled: (controller, environment) => tick(environment, new Date(controller.scheduledTime)),
-} satisfies ExportedHandler<Environment>
+  queue: deliverRuns,
+} satisfies ExportedHandler<Environment, RunMessage>

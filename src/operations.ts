@@ -16,12 +16,25 @@ import {
   retrieveProfilePicture,
 } from './profile-pictures/handlers.ts'
 import {
+  deleteRunEndpoint,
+  putRunEndpoint,
+  retrieveRunEndpoint,
+  rotateRunEndpoint,
+} from './run-endpoint/handlers.ts'
+import {
   agentSchedules,
   createAgentSchedule,
   createProjectSchedule,
   previewSchedule,
   projectSchedules,
 } from './schedules/handlers.ts'
+import {
+  acknowledgeRun,
+  agentScheduleRuns,
+  listRuns,
+  projectScheduleRuns,
+  retrieveRun,
+} from './schedules/runs/handlers.ts'
 import {
   deleteSessionFile,
   listSessionFiles,
@@ -86,6 +99,19 @@ export const operations: readonly Endpoint[] = [
   route('PATCH /v1/agents/{agentId}/schedules/{scheduleId}', agentSchedules.update),
   route('DELETE /v1/agents/{agentId}/schedules/{scheduleId}', agentSchedules.remove),
   route('GET /v1/schedule-preview', previewSchedule),
+
+  route('GET /v1/projects/{projectId}/schedules/{scheduleId}/runs', projectScheduleRuns.list),
+  route('POST /v1/projects/{projectId}/schedules/{scheduleId}/runs', projectScheduleRuns.create),
+  route('GET /v1/agents/{agentId}/schedules/{scheduleId}/runs', agentScheduleRuns.list),
+  route('POST /v1/agents/{agentId}/schedules/{scheduleId}/runs', agentScheduleRuns.create),
+  route('GET /v1/runs', listRuns),
+  route('GET /v1/runs/{runId}', retrieveRun),
+  route('POST /v1/runs/{runId}/acknowledge', acknowledgeRun),
+
+  route('PUT /v1/run-endpoint', putRunEndpoint),
+  route('GET /v1/run-endpoint', retrieveRunEndpoint),
+  route('POST /v1/run-endpoint/rotate', rotateRunEndpoint),
+  route('DELETE /v1/run-endpoint', deleteRunEndpoint),
 
   route('PUT /v1/sessions/{sessionId}/files', putSessionFile),
   route('GET /v1/sessions/{sessionId}/files/{fileId}/content', retrieveSessionFileContent),

@@ -26,10 +26,11 @@ const newIds = () => ({
 })
 type Ids = ReturnType<typeof newIds>
 
-/** The same id for all. */
+/** The same id for all, apart from a second schedule: their ids are made here, and no two are the same. */
 function oneId(): Ids {
   const id = newUuid()
-  return Object.fromEntries(Object.keys(newIds()).map((kind) => [kind, id])) as Ids
+  const ids = Object.fromEntries(Object.keys(newIds()).map((kind) => [kind, id])) as Ids
+  return { ...ids, agentSchedule: newUuid() }
 }
 
 /** Of every kind one, and on it all that can hang on it. @returns the token of the user's key. */
@@ -41,6 +42,8 @@ async function addAll(workspace: Workspace, ids: Ids = newIds()): Promise<string
   await workspace.addUser(ids.user)
   await workspace.addSchedule('project', ids.project, { id: ids.schedule })
   await workspace.addSchedule('agent', ids.agent, { id: ids.agentSchedule })
+  await workspace.addRun(ids.schedule)
+  await workspace.addRun(ids.agentSchedule, { status: 'delivered' })
   await workspace.addSessionFile(ids.session, 'a.txt', ids.file)
   await workspace.addSessionFile(ids.session, 'b.txt')
   await workspace.addPicture(ids.user)
@@ -197,7 +200,7 @@ const REMAINING: Record<string, string[]> = {
   ],
   session: ['sessionFiles', 'pins'],
   'pull request': ['pins'],
-  agent: ['schedules'],
+  agent: ['schedules', 'runs'],
   user: ['profilePictures', 'apiKeys', 'pins'],
 }
 
@@ -291,6 +294,7 @@ const PURGED: Record<string, string[]> = {
     'pins',
     'projects',
     'pullRequests',
+    'runs',
     'schedules',
     'sessionFiles',
     'sessionFiles',
@@ -299,7 +303,7 @@ const PURGED: Record<string, string[]> = {
   ],
   session: ['objects', 'objects', 'pins', 'pins', 'sessionFiles', 'sessionFiles', 'sessions'],
   'pull request': ['pins', 'pins', 'pullRequests'],
-  agent: ['agents', 'schedules'],
+  agent: ['agents', 'runs', 'schedules'],
   user: ['apiKeys', 'objects', 'pins', 'pins', 'pins', 'profilePictures', 'users'],
 }
 
@@ -350,7 +354,15 @@ describe('the purge', () => {
     expect(await stateOf(workspace)).toEqual(before)
     const deletions = await workspace.dump('deletions')
     expect(deletions.map(({ resourceId }) => resourceId).sort()).toEqual(
-      [ids.project, ids.session, ids.pullRequest, ids.agent, ids.user].sort(),
+      [
+        ids.project,
+        ids.session,
+        ids.pullRequest,
+        ids.agent,
+        ids.user,
+        ids.schedule,
+        ids.agentSchedule,
+      ].sort(),
     )
     expect(deletions.every(({ purgedAt }) => purgedAt !== null)).toBe(true)
   })
@@ -366,12 +378,12 @@ describe('the purge', () => {
     expect(await stateOf(workspace)).toEqual(before)
   })
 
-  it('asks twice and writes nothing if nothing is left to do: what is deleted, and what is doomed', async () => {
+  it('is part of a tick that asks once for each of its tasks and writes nothing if nothing is left to do', async () => {
     const { workspace } = await withAll()
     await tickToTheEnd(workspace)
     const use = watchedDatabase()
     await tick({ ...env, DB: use.DB }, new Date())
-    expect([use.calls, use.rowsWritten]).toEqual([2, 0])
+    expect([use.calls, use.rowsWritten]).toEqual([6, 0])
   })
 
   it('forgets the Idempotency-Keys of requests that are a day old, and no younger ones', async () => {
@@ -451,6 +463,34 @@ const CROWDS: Crowd[] = [
     }),
   },
   {
+    what: 'schedules of an agent',
+    table: 'schedules',
+    path: ({ agent }) => `/v1/agents/${agent}`,
+    columns: ({ agent }) => ({
+      parentType: text('agent'),
+      parentId: text(agent),
+      id: UUIDS,
+      cron: text('0 6 * * *'),
+      timezone: text('UTC'),
+      ...times,
+    }),
+  },
+  {
+    what: 'runs of a schedule',
+    table: 'runs',
+    path: ({ agent, agentSchedule }) => `/v1/agents/${agent}/schedules/${agentSchedule}`,
+    columns: ({ agent, agentSchedule }) => ({
+      parentType: text('agent'),
+      parentId: text(agent),
+      scheduleId: text(agentSchedule),
+      scheduledAt: "printf('9000-01-01T00:00:%06d', value)",
+      id: UUIDS,
+      status: text('delivered'),
+      attempts: '1',
+      ...times,
+    }),
+  },
+  {
     what: 'keys of a user',
     table: 'apiKeys',
     path: ({ user }) => `/v1/users/${user}`,
@@ -485,8 +525,8 @@ describe.each(CROWDS)('2,500 $what', ({ table, path, columns }) => {
     while (await isPending()) {
       const use = watchedDatabase()
       await tick({ ...env, DB: use.DB }, new Date())
-      // Three of the purge, and of the sweep two for each page of 1,000 objects.
-      expect(use.calls).toBeLessThanOrEqual(8)
+      // Three of the purge, of the sweep two for each page of 1,000 objects, and one for each other task.
+      expect(use.calls).toBeLessThanOrEqual(12)
       counts.push(await countRows())
       expect(counts.length).toBeLessThan(10)
     }
@@ -674,9 +714,10 @@ describe('at once', () => {
     await expectNoneLost(workspace)
     await tick(env, new Date(Date.now() + 3 * HOUR_MS))
     const state = await stateOf(workspace)
-    const { agents, apiKeys, organizations, schedules, users, ...others } = state
+    const { agents, apiKeys, organizations, schedules = [], runs = [], users, ...others } = state
     expect(Object.values(others).flat()).toEqual([])
-    expect(schedules?.map((row) => JSON.parse(row).parentType)).toEqual(['agent'])
+    const parents = [...schedules, ...runs].map((row) => JSON.parse(row).parentType)
+    expect(new Set(parents)).toEqual(new Set(['agent']))
     expect(await pendingOf(workspace)).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
 import { nextRun } from '../src/schedules/next-run.ts'
-import { ORIGIN, PREFIX, type RequestOptions, request } from './support/api.ts'
+import { type ApiResponse, ORIGIN, PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { now, Workspace } from './support/workspace.ts'
 
@@ -791,7 +791,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
 async function withSchedule(kind: typeof PROJECT, json: object = kind.json) {
   const parent = await withParent(kind)
   const { workspace, key, id, create } = parent
-  const { body: schedule } = await create(json)
+  const schedule = running((await create(json)).body)
   const path = `${kind.pathOf(id)}/${schedule.id}`
   const send = (method: string, more: RequestOptions = {}) =>
     request(method, path, { key, ...(method === 'PATCH' && { json: { enabled: false } }), ...more })
@@ -805,6 +805,9 @@ async function withSchedule(kind: typeof PROJECT, json: object = kind.json) {
 
 const METHODS = ['GET', 'PATCH', 'DELETE']
 
+/** A new schedule as it is answered from then on. */
+const running = (created: ApiResponse['body']) => ({ ...created, pausedReason: null })
+
 /** The next instant of the expression in the time zone, as it is answered. */
 const nextOf = (cron: string, timezone: string, after: string) =>
   nextRun(cron, timezone, new Date(after)).toISOString()
@@ -815,7 +818,10 @@ describe.each([PROJECT, AGENT])('listing $parent schedules', (kind) => {
     const second = await create({ ...kind.json, cron: '@daily' })
     const third = await create()
     const { status, body } = await list()
-    expect([status, body]).toEqual([200, { items: [schedule, second.body, third.body], nextCursor: null }])
+    expect([status, body]).toEqual([
+      200,
+      { items: [schedule, running(second.body), running(third.body)], nextCursor: null },
+    ])
   })
 
   it('answers with an empty list, and for an archived parent', async () => {
@@ -1003,11 +1009,16 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
       const cron = change.cron ?? schedule.cron
       const timezone = change.timezone ?? 'UTC'
       const isEnabled = change.enabled ?? !isPaused
+      const goesOn = !isPaused && change.cron === undefined && change.timezone === undefined
       const minuteOfDay = (change.cron ? 6 * 60 + 15 : 9 * 60 + 30) - (change.timezone ? 5 * 60 + 30 : 0)
       const times = {
         ...ran,
         enabledAt: isEnabled ? (isPaused ? body.updatedAt : since.enabledAt) : null,
-        nextRunAt: isEnabled ? nextDaily(body.updatedAt, minuteOfDay * MINUTE_MS) : null,
+        nextRunAt: isEnabled
+          ? goesOn
+            ? since.nextRunAt
+            : nextDaily(body.updatedAt, minuteOfDay * MINUTE_MS)
+          : null,
         updatedAt: body.updatedAt,
       }
       const zone = kind === PROJECT ? { timezone } : {}
@@ -1154,7 +1165,7 @@ function interruptedDatabase(happen: () => Promise<unknown>): D1Database {
 describe.each([PROJECT, AGENT])('deleting $parent schedules', (kind) => {
   it('deletes that one, paused or not, and is 404 from then on', async () => {
     const { key, id, schedule, create, patch, send, list } = await withSchedule(kind)
-    const other = (await create()).body
+    const other = running((await create()).body)
     await patch({ enabled: false })
     const { status, body } = await send('DELETE')
     expect([status, body]).toEqual([200, { deleted: true, id: schedule.id }])

@@ -1,7 +1,9 @@
 /** One authenticated request: from the token in the header to the one trip that the operation makes. */
 
+import { describeFailure } from '../db/failures.ts'
 import { type Rows, runBatch, type Statement, type Step, type Values } from '../db/statement.ts'
-import { type Environment, type Limits, limitsOf } from '../environment.ts'
+import type { RunMessage } from '../delivery/message.ts'
+import { allowsLocalRunEndpoints, type Environment, type Limits, limitsOf } from '../environment.ts'
 import { Refusal, tooManyRequests, unauthorized } from '../http/errors.ts'
 import { hashToken, isToken } from './api-key.ts'
 import { type CallerFacts, explainCaller, recordUse } from './caller.ts'
@@ -27,8 +29,10 @@ export class Call {
   readonly now = new Date().toISOString()
   readonly limits: Limits
   readonly objects: R2Bucket
+  readonly runs: Queue<RunMessage>
   /** The text of the secret. */
   readonly encryptionKeys: string
+  readonly allowsLocalRunEndpoints: boolean
   readonly #environment: Environment
   readonly #context: Pick<ExecutionContext, 'waitUntil'>
   readonly #callerScope: CallerScope
@@ -44,7 +48,9 @@ export class Call {
   ) {
     this.limits = limitsOf(environment)
     this.objects = environment.OBJECTS
+    this.runs = environment.RUNS
     this.encryptionKeys = environment.ENCRYPTION_KEYS ?? ''
+    this.allowsLocalRunEndpoints = allowsLocalRunEndpoints(environment)
     this.#environment = environment
     this.#context = context
     this.#callerScope = callerScope
@@ -101,6 +107,13 @@ export class Call {
     return new Refusal(status, message)
   }
 
+  /** Goes on with what the answer doesn't wait for. If it fails, that is logged; something else has to make it good. */
+  afterwards(work: Promise<unknown>): void {
+    this.#context.waitUntil(
+      work.catch((error) => console.error(JSON.stringify({ failure: describeFailure(error) }))),
+    )
+  }
+
   /**
    * The organization that the key belongs to, for what has to be known before the one trip. It never changes, so it
    * is remembered from the key's last call; whether the key may act is asked each time.
@@ -134,7 +147,7 @@ export class Call {
     }
     if (organizationIds.size >= MOST_ORGANIZATION_IDS) organizationIds.clear()
     organizationIds.set(this.#keyHash, facts.callerOrganizationId)
-    if (facts.useIsNews) this.#context.waitUntil(runBatch(this.#environment.DB, [recordUse], this.#key()))
+    if (facts.useIsNews) this.afterwards(runBatch(this.#environment.DB, [recordUse], this.#key()))
     return facts
   }
 

@@ -24,6 +24,10 @@ export const SCOPES = [
   'users:write',
   'api-keys:read',
   'api-keys:write',
+  'runs:read',
+  'runs:write',
+  'run-endpoint:read',
+  'run-endpoint:write',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

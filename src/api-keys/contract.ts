@@ -2,13 +2,11 @@
 import * as z from 'zod/mini'
 import { SCOPES } from '../access/scopes.ts'
 import type { Contract } from '../http/endpoint.ts'
-import { docs, externalId, instant, text, uuid } from '../http/fields.ts'
+import { docs, externalId, instant, overlapSeconds, text, uuid } from '../http/fields.ts'
 import { pageQuery, pageSchema } from '../http/paging.ts'
 import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 
 const MOST_PROJECTS = 100
-const DAY_SECONDS = 86_400
-const LONGEST_OVERLAP_SECONDS = 30 * DAY_SECONDS
 
 const fields = {
   id: uuid(),
@@ -164,20 +162,9 @@ export const rotateApiKeyContract = {
   headers,
   body: z
     .strictObject({
-      overlapSeconds: z
-        ._default(
-          z
-            .int('expected whole seconds')
-            .check(
-              z.minimum(0, 'expected at least 0'),
-              z.maximum(LONGEST_OVERLAP_SECONDS, `expected at most ${LONGEST_OVERLAP_SECONDS} (30 days)`),
-            ),
-          DAY_SECONDS,
-        )
-        .register(docs, {
-          description:
-            'How long the key lives on. 0 ends it at once: if the answer is lost then, so is the way in of a key that rotates itself.',
-        }),
+      overlapSeconds: overlapSeconds(
+        'How long the key lives on. 0 ends it at once: if the answer is lost then, so is the way in of a key that rotates itself.',
+      ),
     })
     .register(docs, { id: 'ApiKeyRotation', example: { overlapSeconds: 3600 } }),
   success: {

@@ -9,9 +9,10 @@ const IV_BYTES = 12
 
 /** What a value belongs to. It is bound to the ciphertext, which opens nowhere else. */
 export interface SealedContext {
-  readonly purpose: 'environment-variable'
+  readonly purpose: 'environment-variable' | 'run-endpoint'
   readonly organizationId: string
-  readonly projectId: string
+  /** Null if it belongs to no project. */
+  readonly projectId: string | null
   readonly name: string
 }
 
@@ -38,7 +39,7 @@ export async function open(sealed: string, context: SealedContext, ring: KeyRing
 /** Of a ring: the keys that were derived while it is in use, since many values of a project are sealed or opened at once. */
 const derivedKeys = new WeakMap<KeyRing, Map<string, Promise<CryptoKey>>>()
 
-/** The key for one purpose and one project, so that no two projects share one. */
+/** The key for one purpose and one project or organization, so that no two share one. */
 function keyFor(ring: KeyRing, keyId: string, context: SealedContext): Promise<CryptoKey> {
   const keys = derivedKeys.get(ring) ?? new Map<string, Promise<CryptoKey>>()
   derivedKeys.set(ring, keys)
@@ -68,9 +69,9 @@ function algorithm(
   return { name: 'AES-GCM', iv, additionalData: lengthPrefixed([organizationId, projectId, name, keyId]) }
 }
 
-/** Each part after its length in bytes (32 bits, big-endian), so that no two lists have the same encoding. */
-function lengthPrefixed(parts: readonly string[]): Uint8Array<ArrayBuffer> {
-  const chunks = parts.map(encode)
+/** Each part after its length in bytes (32 bits, big-endian), so that no two lists have the same encoding. No id is empty. */
+function lengthPrefixed(parts: readonly (string | null)[]): Uint8Array<ArrayBuffer> {
+  const chunks = parts.map((part) => encode(part ?? ''))
   const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + 4 + chunk.byteLength, 0))
   const view = new DataView(bytes.buffer)
   let offset = 0

@@ -127,7 +127,9 @@ export const deletions = sqliteTable(
   'deletions',
   {
     organizationId: text().notNull(),
-    resourceType: text({ enum: ['project', 'agent', 'session', 'pull_request', 'user'] }).notNull(),
+    resourceType: text({
+      enum: ['project', 'agent', 'session', 'pull_request', 'user', 'schedule'],
+    }).notNull(),
     resourceId: text().notNull(),
     /** The project that it belonged to, if it was a session or a pull request. */
     projectId: text(),
@@ -178,14 +180,85 @@ export const schedules = sqliteTable(
     /** The `Idempotency-Key` that it was created under, and the fingerprint of that request's body. */
     idempotencyKey: text(),
     idempotencyFingerprint: text(),
+    /** Why the service paused it; null if a request did, or while it is enabled. */
+    pausedReason: text(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.parentType, table.parentId, table.id] }),
     uniqueIndex('schedulesByIdempotencyKey')
       .on(table.organizationId, table.parentType, table.parentId, table.idempotencyKey)
       .where(sql`"idempotencyKey" is not null`),
+    index('schedulesDue').on(table.nextRunAt).where(sql`"nextRunAt" is not null`),
   ],
 )
+
+/** The ledger: one row for each instant of a schedule, whatever became of it. It is the outbox too. */
+export const runs = sqliteTable(
+  'runs',
+  {
+    organizationId: text().notNull(),
+    scheduleId: text().notNull(),
+    /** The instant that it was due at; of a run on request, that of the request. */
+    scheduledAt: text().notNull(),
+    /** Derived from schedule and instant, in order of time: schedules/runs/run-id.ts. */
+    id: text().notNull(),
+    parentType: text({ enum: ['project', 'agent'] }).notNull(),
+    parentId: text().notNull(),
+    status: text({ enum: ['pending', 'delivered', 'failed', 'skipped'] }).notNull(),
+    /** How often it was sent. */
+    attempts: integer().notNull(),
+    lastError: text(),
+    /** When the tick puts it into the queue (again), if nothing became of it until then; null: never. */
+    sendAfter: text(),
+    createdAt: text().notNull(),
+    updatedAt: text().notNull(),
+    /** The `Idempotency-Key` of the request that made it. */
+    idempotencyKey: text(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.scheduleId, table.scheduledAt] }),
+    index('runsByStatus').on(table.organizationId, table.status, table.id),
+    index('runsToSend').on(table.sendAfter).where(sql`"sendAfter" is not null`),
+    index('runsByAge').on(table.scheduledAt),
+    uniqueIndex('runsByIdempotencyKey')
+      .on(table.organizationId, table.scheduleId, table.idempotencyKey)
+      .where(sql`"idempotencyKey" is not null`),
+  ],
+)
+
+/** Spans of time in which a schedule came due unseen; the tick records their instants as skipped, in pages. */
+export const missedSpans = sqliteTable(
+  'missedSpans',
+  {
+    organizationId: text().notNull(),
+    scheduleId: text().notNull(),
+    /** The first instant that is not recorded yet, and the one before which the span ends. */
+    missedFrom: text().notNull(),
+    missedUntil: text().notNull(),
+    parentType: text({ enum: ['project', 'agent'] }).notNull(),
+    parentId: text().notNull(),
+    /** As they were then. */
+    cron: text().notNull(),
+    timezone: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.scheduleId, table.missedUntil] }),
+    index('missedSpansByAge').on(table.missedFrom),
+  ],
+)
+
+/** Where the runs of an organization are sent. */
+export const runEndpoints = sqliteTable('runEndpoints', {
+  organizationId: text().primaryKey(),
+  url: text().notNull(),
+  /** See crypto/sealed-value.ts. */
+  sealedSecret: text().notNull(),
+  /** The secret before it, which signs too until it expires. */
+  previousSealedSecret: text(),
+  previousExpiresAt: text(),
+  createdAt: text().notNull(),
+  updatedAt: text().notNull(),
+})
 
 /** The files of a session; their contents are objects in R2. */
 export const sessionFiles = sqliteTable(

@@ -8,7 +8,16 @@ import {
   type SQLWrapper,
   sql,
 } from 'drizzle-orm'
-import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import {
+  type BaseSQLiteDatabase,
+  type SelectedFields,
+  SQLiteAsyncDialect,
+  SQLiteDeleteBase,
+  SQLiteInsertBuilder,
+  SQLiteSelectBuilder,
+  type SQLiteTable,
+  SQLiteUpdateBuilder,
+} from 'drizzle-orm/sqlite-core'
 
 /** What a placeholder can be bound to. */
 export type Value = string | number | null
@@ -41,13 +50,17 @@ type RowOf<Result> = Result extends readonly (infer Row)[] ? Row : never
 /** What the guard, and an explanation of it, is bound to. */
 const GUARD = ['keyHash', 'scope', 'now']
 
-/** Builds SQL and runs none, which is why it needs no database. */
-export const query = new BaseSQLiteDatabase<'async', D1Result>(
-  'async',
-  new SQLiteAsyncDialect(),
-  undefined as never,
-  undefined,
-)
+const dialect = new SQLiteAsyncDialect()
+/** Drizzle's builders build SQL; none is ever run by them, so they need no session. */
+const session = undefined as never
+
+/** Drizzle's database as far as it builds SQL: the rest of it stays out of the bundle. */
+export const query: Pick<BaseSQLiteDatabase<'async', D1Result>, 'select' | 'insert' | 'update' | 'delete'> = {
+  select: (fields?: SelectedFields) => new SQLiteSelectBuilder({ fields, session, dialect }),
+  insert: (table: SQLiteTable) => new SQLiteInsertBuilder(table, session, dialect),
+  update: (table: SQLiteTable) => new SQLiteUpdateBuilder(table, session, dialect),
+  delete: (table: SQLiteTable) => new SQLiteDeleteBase(table, session, dialect),
+} as never
 
 /**
  * Compiles a statement that the guard protects (access/caller.ts).
@@ -141,5 +154,24 @@ export function chunkOf<Column extends string>(...columns: readonly Column[]) {
         return { ...statement, parameters }
       })
     },
+  }
+}
+
+/**
+ * A table within a statement whose rows the values bring as one JSON text, an array of objects. It takes any number
+ * of rows that fits into the 2 MB of a parameter.
+ */
+export function jsonRows<Column extends string>(name: string, ...columns: readonly Column[]) {
+  const table = sql.identifier(name)
+  return {
+    /** To be joined, or to select from. */
+    table: sql`json_each(${sql.placeholder(name)}) as ${table}`,
+
+    column: (column: Column): SQL<string> => sql`${table}.value ->> ${sql.raw(`'${column}'`)}`,
+
+    /** What the statement is bound to: of each row, the columns. */
+    values: (rows: readonly Readonly<Record<Column, Value>>[]): Values => ({
+      [name]: JSON.stringify(rows, [...columns]),
+    }),
   }
 }

@@ -1,26 +1,25 @@
 /** What an operation is to the outside (its contract), and how it becomes a route (mount). */
 import { zValidator } from '@hono/zod-validator'
-import type { Hono, MiddlewareHandler } from 'hono'
+import type { MiddlewareHandler } from 'hono'
+import type { HonoBase as Hono } from 'hono/hono-base'
 import type * as z from 'zod/mini'
 import { Call, type CallerScope } from '../access/call.ts'
 import { readJson, refuseDeclaredLength, requireDeclaredLength } from './body.ts'
 import type { HonoEnvironment } from './context.ts'
 import { describeProblems } from './problems.ts'
 
-/** What the operations are about, for the reader of the document. */
-export const TAGS = {
-  Pins: 'Sessions, pull requests and projects that a user keeps at hand, in an order of their own.',
-  Projects: 'What a team works on, with its build schedules and encrypted environment variables.',
-  Agents: 'Who does the work, and when it recurs.',
-  Sessions: 'What agents worked on, and the files that they left behind.',
-  Schedules: 'When a cron expression fires.',
-  Skills: 'Instructions and files that agents load when a task calls for them.',
-  Users: 'The people of an organization, and their pictures.',
-  'Pull requests': 'What sessions led to.',
-  'API keys': 'Who may call, and what they may do.',
-} as const
-
-export type Tag = keyof typeof TAGS
+/** What an operation is about. */
+export type Tag =
+  | 'Pins'
+  | 'Projects'
+  | 'Agents'
+  | 'Sessions'
+  | 'Schedules'
+  | 'Runs'
+  | 'Skills'
+  | 'Users'
+  | 'Pull requests'
+  | 'API keys'
 
 /** The one source for an operation: from it come the route, the validation, the types, the document and the access tests. */
 export interface Contract extends CallerScope {

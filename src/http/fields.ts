@@ -129,6 +129,24 @@ export function idempotencyKey(answer: string) {
   )
 }
 
+const DAY_SECONDS = 86_400
+const LONGEST_OVERLAP_SECONDS = 30 * DAY_SECONDS
+
+/** How long what was rotated lives on: a day, if it is left out. */
+export function overlapSeconds(description: string) {
+  return z
+    ._default(
+      z
+        .int('expected whole seconds')
+        .check(
+          z.minimum(0, 'expected at least 0'),
+          z.maximum(LONGEST_OVERLAP_SECONDS, `expected at most ${LONGEST_OVERLAP_SECONDS} (30 days)`),
+        ),
+      DAY_SECONDS,
+    )
+    .register(docs, { description })
+}
+
 /** A change: an object of which every property may be left out, but not all. */
 export function someOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const names = Object.keys(shape).join(', ')

@@ -7,7 +7,8 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
-import { type Contract, type Endpoint, type Success, TAGS } from './endpoint.ts'
+import { scheduleRunWebhook } from '../delivery/webhook.ts'
+import type { Contract, Endpoint, Success, Tag } from './endpoint.ts'
 import { docs } from './fields.ts'
 
 const error = z
@@ -37,6 +38,20 @@ const always = {
 const SERVICE_ERRORS =
   'Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too ' +
   'large, 429 for too many requests (`Retry-After` says when to ask again).'
+
+/** What the operations are about, for the reader of the document. */
+const TAGS: Record<Tag, string> = {
+  Pins: 'Sessions, pull requests and projects that a user keeps at hand, in an order of their own.',
+  Projects: 'What a team works on, with its build schedules and encrypted environment variables.',
+  Agents: 'Who does the work, and when it recurs.',
+  Sessions: 'What agents worked on, and the files that they left behind.',
+  Schedules: 'When a cron expression fires.',
+  Runs: 'What became of each instant of a schedule, and where runs are sent.',
+  Skills: 'Instructions and files that agents load when a task calls for them.',
+  Users: 'The people of an organization, and their pictures.',
+  'Pull requests': 'What sessions led to.',
+  'API keys': 'Who may call, and what they may do.',
+}
 
 /** The document as JSON text. */
 export function openapiDocument(operations: readonly Endpoint[]): string {
@@ -70,6 +85,7 @@ function describe(operations: readonly Endpoint[]) {
     security: [{ apiKey: [] }],
     tags: tags.map((name) => ({ name, description: TAGS[name] })),
     paths,
+    webhooks: { scheduleRun: scheduleRunWebhook },
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer wsk_…`.' },

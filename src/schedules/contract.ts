@@ -1,10 +1,11 @@
 /** The schedules of projects and agents (SPEC.txt, Endpoints, 2 and 3; docs/contract.md, Schedules). */
 import * as z from 'zod/mini'
 import type { Contract } from '../http/endpoint.ts'
-import { docs, externalId, idempotencyKey, instant, someOf, text, uuid } from '../http/fields.ts'
+import { docs, idempotencyKey, instant, someOf, text, uuid } from '../http/fields.ts'
 import { pageQuery, pageSchema } from '../http/paging.ts'
 import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 import { problemOfCron } from './cron.ts'
+import { AGENT, type Owner, PROJECT, pathsOf } from './owners.ts'
 import { isTimezone } from './timezone.ts'
 
 const cron = (max: number) =>
@@ -42,13 +43,30 @@ const exampleTimes = {
   updatedAt: '2026-03-27T14:05:09.120Z',
 }
 
-const projectSchedule = z
-  .strictObject({ id: uuid(), projectId: z.string(), cron: z.string(), timezone: z.string(), ...times })
-  .register(docs, { id: 'ProjectSchedule' })
+const projectFields = {
+  id: uuid(),
+  projectId: z.string(),
+  cron: z.string(),
+  timezone: z.string(),
+  ...times,
+}
+const agentFields = { id: uuid(), agentId: uuid(), cron: z.string(), ...times }
 
-const agentSchedule = z
-  .strictObject({ id: uuid(), agentId: uuid(), cron: z.string(), ...times })
-  .register(docs, { id: 'AgentSchedule' })
+const projectSchedule = z.strictObject(projectFields).register(docs, { id: 'ProjectSchedule' })
+const agentSchedule = z.strictObject(agentFields).register(docs, { id: 'AgentSchedule' })
+
+/** What there is to say of a schedule once it has been running. */
+const state = {
+  pausedReason: z.nullable(z.string()).register(docs, {
+    description: 'Why the service paused it; null if it did not. Resuming it forgets the reason.',
+  }),
+}
+const projectScheduleState = z
+  .strictObject({ ...projectFields, ...state })
+  .register(docs, { id: 'ProjectScheduleState' })
+const agentScheduleState = z
+  .strictObject({ ...agentFields, ...state })
+  .register(docs, { id: 'AgentScheduleState' })
 
 const exampleProjectSchedule = {
   id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
@@ -66,9 +84,6 @@ const exampleAgentSchedule = {
   nextRunAt: '2026-03-28T06:00:00.000Z',
 }
 
-const projectId = () => externalId({ description: 'The project.', example: 'website' })
-const agentId = () => uuid('The agent.')
-
 const created = {
   status: 201,
   description: 'The schedule is created, or was by an earlier request with this `Idempotency-Key`.',
@@ -83,7 +98,7 @@ export const createProjectScheduleContract = {
   summary: 'Create a project schedule',
   description: 'Creates a recurring build schedule for a project.',
   scope: 'schedules:write',
-  params: z.object({ projectId: projectId() }),
+  params: z.object({ projectId: PROJECT.id() }),
   headers,
   body: z.strictObject({ cron: cron(255), timezone }).register(docs, {
     id: 'NewProjectSchedule',
@@ -111,7 +126,7 @@ export const createAgentScheduleContract = {
   summary: 'Create an agent schedule',
   description: 'Creates a recurring schedule for an agent. Its cron expression is in UTC.',
   scope: 'schedules:write',
-  params: z.object({ agentId: agentId() }),
+  params: z.object({ agentId: AGENT.id() }),
   headers,
   body: z
     .strictObject({ cron: cron(500) })
@@ -129,15 +144,6 @@ export const createAgentScheduleContract = {
   },
 } as const satisfies Contract
 
-export interface Owner {
-  readonly noun: 'project' | 'agent'
-  readonly path: 'projects' | 'agents'
-  readonly idName: 'projectId' | 'agentId'
-  /** As operations and schemas name it. */
-  readonly name: 'Project' | 'Agent'
-  readonly tag: 'Projects' | 'Agents'
-}
-
 /** An agent's schedule has no time zone. */
 type Change = {
   cron: z.ZodMiniOptional<z.ZodMiniType<string, string>>
@@ -150,16 +156,13 @@ export type Contracts<O extends Owner> = ReturnType<typeof contractsOf<O>>
 /** The contracts of the schedules of an owner, apart from their creation. */
 function contractsOf<const O extends Owner>(
   owner: O,
-  id: () => z.ZodMiniType<string, string>,
   schedule: z.ZodMiniObject,
-  example: object,
+  newSchedule: object,
   change: z.ZodMiniObject,
 ) {
   const { noun, tag } = owner
-  const all = `/v1/${owner.path}/{${owner.idName}}/schedules` as `/v1/${O['path']}/{${O['idName']}}/schedules`
-  const one = `${all}/{scheduleId}` as `${typeof all}/{scheduleId}`
-  const parentParams = { [owner.idName as string]: id() }
-  const params = z.object({ ...parentParams, scheduleId: uuid('The schedule.') })
+  const example = { ...newSchedule, pausedReason: null }
+  const { all, one, parentParams, params } = pathsOf(owner)
   const success = { status: 200, description: 'The schedule.', schema: schedule, example } as const
   const errors = {
     400: INPUT_IS_WRONG,
@@ -222,7 +225,7 @@ function contractsOf<const O extends Owner>(
       path: one,
       tag,
       summary: `Delete a ${noun} schedule`,
-      description: 'Deletes the schedule. It fires no more.',
+      description: 'Deletes the schedule and its runs. It fires no more, and what is pending is not sent.',
       scope: 'schedules:write',
       params,
       success: {
@@ -242,26 +245,9 @@ const enabled = z
   .optional(z.boolean())
   .register(docs, { description: 'False pauses it; true resumes it, from now on.' })
 
-export const PROJECT = {
-  noun: 'project',
-  path: 'projects',
-  idName: 'projectId',
-  name: 'Project',
-  tag: 'Projects',
-} as const satisfies Owner
-
-export const AGENT = {
-  noun: 'agent',
-  path: 'agents',
-  idName: 'agentId',
-  name: 'Agent',
-  tag: 'Agents',
-} as const satisfies Owner
-
 export const projectScheduleContracts = contractsOf(
   PROJECT,
-  projectId,
-  projectSchedule,
+  projectScheduleState,
   exampleProjectSchedule,
   someOf({ cron: z.optional(cron(255)), timezone: z.optional(timezone), enabled }).register(docs, {
     id: 'ProjectScheduleUpdate',
@@ -271,8 +257,7 @@ export const projectScheduleContracts = contractsOf(
 
 export const agentScheduleContracts = contractsOf(
   AGENT,
-  agentId,
-  agentSchedule,
+  agentScheduleState,
   exampleAgentSchedule,
   someOf({ cron: z.optional(cron(500)), enabled }).register(docs, {
     id: 'AgentScheduleUpdate',

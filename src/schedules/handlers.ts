@@ -7,24 +7,22 @@ import { outOfReach, Refusal } from '../http/errors.ts'
 import { idempotencyOf } from '../http/idempotency.ts'
 import { pageOf, pagingOf } from '../http/paging.ts'
 import {
-  AGENT,
   agentScheduleContracts,
   type Contracts,
   createAgentScheduleContract,
   createProjectScheduleContract,
-  type Owner,
-  PROJECT,
   previewScheduleContract,
   projectScheduleContracts,
 } from './contract.ts'
 import { nextRun } from './next-run.ts'
+import { AGENT, archived, idsOf, noParent, noSchedule, type Owner, PROJECT } from './owners.ts'
 import { agentSchedules as agentStatements, projectSchedules as projectStatements } from './statements.ts'
 import { localTime } from './timezone.ts'
 
 export const createProjectSchedule = endpoint(
   createProjectScheduleContract,
   async ({ params, headers, body, path }, call) => {
-    const schedule = await create(call, 'project', projectStatements, {
+    const schedule = await create(call, PROJECT, projectStatements, {
       parentId: params.projectId,
       ...body,
       ...idempotencyOf(headers['Idempotency-Key'], body),
@@ -36,7 +34,7 @@ export const createProjectSchedule = endpoint(
 export const createAgentSchedule = endpoint(
   createAgentScheduleContract,
   async ({ params, headers, body, path }, call) => {
-    const schedule = await create(call, 'agent', agentStatements, {
+    const schedule = await create(call, AGENT, agentStatements, {
       parentId: params.agentId,
       ...body,
       timezone: 'UTC',
@@ -46,15 +44,7 @@ export const createAgentSchedule = endpoint(
   },
 )
 
-type ParentType = Owner['noun']
-
-const noParent = (parentType: ParentType) =>
-  new Refusal(404, `${parentType}Id: there is no ${parentType} with this id`)
-
-const archived = (parentType: ParentType) =>
-  new Refusal(409, `The ${parentType} is archived: unarchive it first`)
-
-interface ParentFacts extends CallerFacts {
+export interface ParentFacts extends CallerFacts {
   parentExists: 0 | 1
   inReach: 0 | 1
   isArchived: 0 | 1
@@ -72,7 +62,7 @@ interface CreateStatements<Schedule> {
 
 async function create<Schedule>(
   call: Call,
-  parentType: ParentType,
+  owner: Owner,
   { explainCreation, insert, selectCreated }: CreateStatements<Schedule>,
   request: Values & { cron: string; timezone: string },
 ): Promise<Schedule> {
@@ -84,13 +74,13 @@ async function create<Schedule>(
     scheduleLimit: limit,
   })
   if (schedule) return schedule
-  if (!explanation.parentExists) throw noParent(parentType)
+  if (!explanation.parentExists) throw noParent(owner)
   if (!explanation.inReach) throw outOfReach()
   if (explanation.isRepeated) {
     throw new Refusal(409, 'Idempotency-Key: it was used with another body; use a new key for a new schedule')
   }
-  if (explanation.isArchived) throw archived(parentType)
-  throw new Refusal(409, `The ${parentType} has ${limit} schedules, the most allowed: delete one first`)
+  if (explanation.isArchived) throw archived(owner)
+  throw new Refusal(409, `The ${owner.noun} has ${limit} schedules, the most allowed: delete one first`)
 }
 
 interface LifeStatements<Schedule> {
@@ -98,27 +88,22 @@ interface LifeStatements<Schedule> {
   list: Statement<Schedule>
   retrieve: Statement<Schedule>
   update: Statement<Schedule>
-  remove: Statement
+  removals: readonly Statement[]
 }
 
 type Schedule = { readonly id: string; readonly cron: string; readonly timezone?: string } & object
 
 /** The operations on the schedules of an owner, apart from their creation. */
 function lifeOf<const O extends Owner>(
-  { noun, idName }: O,
+  owner: O,
   contracts: Contracts<O>,
-  { explain, list, retrieve, update, remove }: LifeStatements<object>,
+  { explain, list, retrieve, update, removals }: LifeStatements<object>,
 ) {
-  const idsOf = (params: Readonly<Record<string, string>>) => ({
-    parentId: params[idName] ?? '',
-    scheduleId: params.scheduleId ?? null,
-  })
-
   function refusalOf(facts: ParentFacts & { scheduleExists: 0 | 1 }): Refusal {
-    if (!facts.parentExists) return noParent(noun)
-    if (!facts.scheduleExists) return new Refusal(404, `scheduleId: the ${noun} has no schedule with this id`)
+    if (!facts.parentExists) return noParent(owner)
+    if (!facts.scheduleExists) return noSchedule(owner)
     if (!facts.inReach) return outOfReach()
-    if (facts.isArchived) return archived(noun)
+    if (facts.isArchived) return archived(owner)
     return new Refusal(409, 'Another request changed the schedule meanwhile: try again')
   }
 
@@ -130,15 +115,15 @@ function lifeOf<const O extends Owner>(
 
   return {
     list: endpoint(contracts.list, async ({ params, query }, call) => {
-      const values = { ...idsOf(params), ...pagingOf(query) }
+      const values = { ...idsOf(owner, params), ...pagingOf(query) }
       const [facts, schedules] = await call.run(explain, [list], values)
-      if (!facts.parentExists) throw noParent(noun)
+      if (!facts.parentExists) throw noParent(owner)
       if (!facts.inReach) throw outOfReach()
       return { body: pageOf(schedules as Schedule[], query, ({ id }) => id) }
     }),
 
     retrieve: endpoint(contracts.retrieve, async ({ params }, call) => {
-      return { body: await retrieveSchedule(call, idsOf(params)) }
+      return { body: await retrieveSchedule(call, idsOf(owner, params)) }
     }),
 
     /**
@@ -146,8 +131,8 @@ function lifeOf<const O extends Owner>(
      * and doesn't pause, they are read first, and the update asks that they are still the same.
      */
     update: endpoint(contracts.update, async ({ params, body }, call) => {
-      const ids = idsOf(params)
-      const timezone = noun === 'agent' ? 'UTC' : body.timezone
+      const ids = idsOf(owner, params)
+      const timezone = owner.noun === 'agent' ? 'UTC' : body.timezone
       const isComputable = body.enabled === false || (body.cron !== undefined && timezone !== undefined)
       const seen = isComputable ? undefined : await retrieveSchedule(call, ids)
       const next = { cron: body.cron ?? seen?.cron, timezone: timezone ?? seen?.timezone }
@@ -168,10 +153,10 @@ function lifeOf<const O extends Owner>(
     }),
 
     remove: endpoint(contracts.remove, async ({ params }, call) => {
-      const ids = idsOf(params)
-      const [facts, [removed]] = await call.run(explain, [remove], ids)
+      const ids = idsOf(owner, params)
+      const [facts, [removed]] = await call.run(explain, [removals], ids)
       if (!removed) throw refusalOf(facts)
-      return { body: { deleted: true as const, id: ids.scheduleId ?? '' } }
+      return { body: { deleted: true as const, id: ids.scheduleId } }
     }),
   }
 }

@@ -20,6 +20,21 @@ export function nextRun(expression: string, timezone: string, after: Date): Date
   return new Date(next(cron, wallClock(timezone), after.getTime()))
 }
 
+/**
+ * The last instant at which the expression fires, from one at which it does (`due`) up to `until`. It halves the time
+ * between, so a long span takes few steps.
+ */
+export function latestRun(expression: string, timezone: string, due: Date, until: Date): Date {
+  let [latest, end] = [due.getTime(), until.getTime()]
+  while (latest < end) {
+    const middle = Math.floor((latest + end) / 2)
+    const next = nextRun(expression, timezone, new Date(middle)).getTime()
+    if (next <= until.getTime()) latest = next
+    else end = middle
+  }
+  return new Date(latest)
+}
+
 /** Walks the readings that match, and asks of each when the clock shows it. */
 function nextFixedTime(cron: Cron, clock: Clock, after: number): number {
   let reading = clock(after)

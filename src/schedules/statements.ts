@@ -2,7 +2,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, mayAct, now } from '../access/caller.ts'
-import { agents, apiKeys, projects, schedules } from '../db/schema.ts'
+import { agents, apiKeys, deletions, projects, schedules } from '../db/schema.ts'
 import { compile, query, rowOf, type Statement } from '../db/statement.ts'
 
 const parentId = sql.placeholder('parentId')
@@ -21,7 +21,6 @@ const scheduleLimit = sql.placeholder('scheduleLimit')
 const repeated = alias(schedules, 'repeated')
 
 type ParentType = 'project' | 'agent'
-type Parent = typeof projects | typeof agents
 
 /** Joins the schedules of the parent that the request names to `apiKeys`. */
 function isOfParent(parentType: ParentType, table: typeof schedules | typeof repeated) {
@@ -32,10 +31,20 @@ function isOfParent(parentType: ParentType, table: typeof schedules | typeof rep
   )
 }
 
+/** Joins the schedule that the request names to `apiKeys`. */
+export function isSchedule(parentType: ParentType) {
+  return and(isOfParent(parentType, schedules), eq(schedules.id, scheduleId))
+}
+
 /** The parent that the request names, as it is joined to `apiKeys`, and what is explained of it. */
-function parentOf(parent: Parent, inReach: SQL<0 | 1>) {
+export function parentOf(parentType: ParentType) {
+  const parent = parentType === 'project' ? projects : agents
+  // Agents belong to no project, so every key of the organization reaches them.
+  const inReach = parentType === 'project' ? isInReach(projects.id) : sql<0 | 1>`1`
   return {
+    parent,
     isParent: and(eq(parent.organizationId, apiKeys.organizationId), eq(parent.id, parentId)),
+    inReach,
     facts: {
       parentExists: sql<0 | 1>`${isNotNull(parent.id)}`.as('parentExists'),
       inReach: sql<0 | 1>`${inReach}`.as('inReach'),
@@ -44,8 +53,8 @@ function parentOf(parent: Parent, inReach: SQL<0 | 1>) {
   }
 }
 
-function creating(parentType: ParentType, parent: Parent, inReach: SQL<0 | 1>) {
-  const { isParent, facts } = parentOf(parent, inReach)
+function creating(parentType: ParentType) {
+  const { parent, isParent, inReach, facts } = parentOf(parentType)
   const scheduleCount = sql<number>`${query
     .select({ count: sql`count(*)` })
     .from(schedules)
@@ -111,6 +120,11 @@ export interface AgentSchedule extends Timetable {
   agentId: string
 }
 
+/** What there is to say of a schedule once it has been running (contract.ts). */
+interface State {
+  pausedReason: string | null
+}
+
 interface Timetable {
   id: string
   cron: string
@@ -124,12 +138,11 @@ interface Timetable {
 /** The life of a schedule. @param fields the schedule in the shape of the wire (SPEC.txt, Project schedule, Agent schedule). */
 function lifeOf<Schedule>(
   parentType: ParentType,
-  parent: Parent,
-  inReach: SQL<0 | 1>,
   fields: Record<keyof Schedule, SQLiteColumn | SQL.Aliased>,
 ) {
-  const { isParent, facts } = parentOf(parent, inReach)
-  const isIt = and(isOfParent(parentType, schedules), eq(schedules.id, scheduleId))
+  const { parent, isParent, inReach, facts } = parentOf(parentType)
+  const state = { ...fields, pausedReason: schedules.pausedReason }
+  const isIt = isSchedule(parentType)
 
   const explain = compile(
     explaining({
@@ -165,7 +178,7 @@ function lifeOf<Schedule>(
     .where(and(mayAct, inReach))
   const list = compile(
     query
-      .select(fields)
+      .select(state)
       .from(schedules)
       .where(
         and(
@@ -181,7 +194,7 @@ function lifeOf<Schedule>(
 
   const retrieve = compile(
     query
-      .select(fields)
+      .select(state)
       .from(apiKeys)
       .innerJoin(parent, isParent)
       .innerJoin(schedules, isIt)
@@ -202,6 +215,9 @@ function lifeOf<Schedule>(
   )
   const enabledAt = sql`case when ${enabled} is null then ${schedules.enabledAt}
     when ${enabled} then coalesce(${schedules.enabledAt}, ${now}) end`
+  /** True if it goes on as it was: then what came due and has not fired yet still does. */
+  const goesOn = sql`${schedules.nextRunAt} is not null and ${schedules.cron} = coalesce(${cron}, ${schedules.cron})
+    and ${schedules.timezone} = coalesce(${timezone}, ${schedules.timezone})`
   /** What is null stays as it is. The next run was computed from what the row must still have, where the request lacks it. */
   const update = compile(
     query
@@ -210,7 +226,9 @@ function lifeOf<Schedule>(
         cron: sql`coalesce(${cron}, ${schedules.cron})`,
         timezone: sql`coalesce(${timezone}, ${schedules.timezone})`,
         enabledAt,
-        nextRunAt: sql`case when ${enabledAt} is not null then ${sql.placeholder('nextRunAt')} end`,
+        nextRunAt: sql`case when ${enabledAt} is null then null when ${goesOn} then ${schedules.nextRunAt}
+          else ${sql.placeholder('nextRunAt')} end`,
+        pausedReason: sql`case when ${enabled} then null else ${schedules.pausedReason} end`,
         updatedAt: sql`${now}`,
       })
       .where(
@@ -220,19 +238,33 @@ function lifeOf<Schedule>(
           sql`${schedules.timezone} = coalesce(${sql.placeholder('seenTimezone')}, ${schedules.timezone})`,
         ),
       )
-      .returning(fields),
+      .returning(state),
   )
 
+  /** So that the purge removes what hangs on it. */
+  const remember = compile(
+    query.insert(deletions).select(
+      query
+        .select(
+          rowOf(deletions, {
+            organizationId: schedules.organizationId,
+            resourceType: sql`'schedule'`,
+            resourceId: schedules.id,
+            deletedAt: now,
+          }),
+        )
+        .from(schedules)
+        .where(isChangeable),
+    ),
+  )
   const remove = compile(query.delete(schedules).where(isChangeable).returning({ id: schedules.id }))
 
   // The rows have the fields, which the type checker can't follow through a generic selection.
   return {
     explain,
-    remove,
-    ...({ selectCreated, list, retrieve, update } as Record<
-      'selectCreated' | 'list' | 'retrieve' | 'update',
-      Statement<Schedule>
-    >),
+    removals: [remember, remove] as const,
+    selectCreated: selectCreated as Statement<Schedule>,
+    ...({ list, retrieve, update } as Record<'list' | 'retrieve' | 'update', Statement<Schedule & State>>),
   }
 }
 
@@ -243,13 +275,10 @@ const times = {
   createdAt: schedules.createdAt,
   updatedAt: schedules.updatedAt,
 }
-const projectReach = isInReach(projects.id)
-/** Agents belong to no project, so every key of the organization reaches them. */
-const agentReach = sql<1>`1`
 
 export const projectSchedules = {
-  ...creating('project', projects, projectReach),
-  ...lifeOf<ProjectSchedule>('project', projects, projectReach, {
+  ...creating('project'),
+  ...lifeOf<ProjectSchedule>('project', {
     id: schedules.id,
     projectId: sql<string>`${schedules.parentId}`.as('projectId'),
     cron: schedules.cron,
@@ -259,8 +288,8 @@ export const projectSchedules = {
 }
 
 export const agentSchedules = {
-  ...creating('agent', agents, agentReach),
-  ...lifeOf<AgentSchedule>('agent', agents, agentReach, {
+  ...creating('agent'),
+  ...lifeOf<AgentSchedule>('agent', {
     id: schedules.id,
     agentId: sql<string>`${schedules.parentId}`.as('agentId'),
     cron: schedules.cron,

@@ -6,9 +6,11 @@ import {
   deletions,
   doomedObjects,
   environmentVariables,
+  missedSpans,
   pins,
   profilePictures,
   pullRequests,
+  runs,
   schedules,
   sessionFiles,
   sessions,
@@ -47,6 +49,10 @@ const pullRequestsOfProject = {
   table: pullRequests,
   hangsOn: sql`${isOf('project')} and ${isId(pullRequests.projectId)}`,
 }
+const schedulesOfParent = {
+  table: schedules,
+  hangsOn: sql`${schedules.parentType} = ${of('resourceType')} and ${isId(schedules.parentId)}`,
+}
 const filesOfSession = {
   table: sessionFiles,
   hangsOn: sql`${isOf('session')} and ${isId(sessionFiles.sessionId)}`,
@@ -56,10 +62,8 @@ const pictureOfUser = {
   hangsOn: sql`${isOf('user')} and ${isId(profilePictures.userId)}`,
 }
 const others: readonly Dependents[] = [
-  {
-    table: schedules,
-    hangsOn: sql`${schedules.parentType} = ${of('resourceType')} and ${isId(schedules.parentId)}`,
-  },
+  { table: runs, hangsOn: sql`${isOf('schedule')} and ${isId(runs.scheduleId)}` },
+  { table: missedSpans, hangsOn: sql`${isOf('schedule')} and ${isId(missedSpans.scheduleId)}` },
   {
     table: environmentVariables,
     hangsOn: sql`${isOf('project')} and ${isId(environmentVariables.projectId)}`,
@@ -72,6 +76,7 @@ const others: readonly Dependents[] = [
 const allDependents: readonly Dependents[] = [
   sessionsOfProject,
   pullRequestsOfProject,
+  schedulesOfParent,
   filesOfSession,
   pictureOfUser,
   ...others,
@@ -98,15 +103,16 @@ const narrowed = <D extends Dependents>(dependents: D, condition: SQL): D => ({
   hangsOn: sql`${dependents.hangsOn} and ${condition}`,
 })
 
-/** What a deleted project holds is deleted in its turn: its ids are never used again either. */
+/** What hangs on a deletion and has something hanging on itself, or an id that is never used again, is deleted in its turn. */
 function deleting(
-  dependents: Dependents & { readonly table: typeof sessions | typeof pullRequests },
-  type: 'session' | 'pull_request',
+  dependents: Dependents & { readonly table: typeof sessions | typeof pullRequests | typeof schedules },
+  type: 'session' | 'pull_request' | 'schedule',
+  projectId: SQLWrapper,
 ): Statement[] {
   const { table } = dependents
   const isRemembered = sql`exists (select 1 from ${deletions} where ${deletions.organizationId} = ${table.organizationId}
     and ${deletions.resourceType} = ${type} and ${deletions.resourceId} = ${table.id})`
-  const row = sql`${table.organizationId}, ${type}, ${table.id}, ${table.projectId}, ${now}, null`
+  const row = sql`${table.organizationId}, ${type}, ${table.id}, ${projectId}, ${now}, null`
   return [
     compileUnguarded(query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing()),
     removing(narrowed(dependents, isRemembered)),
@@ -148,8 +154,9 @@ const forgetRequests = compileUnguarded(
 )
 
 const page: readonly Statement[] = [
-  ...deleting(sessionsOfProject, 'session'),
-  ...deleting(pullRequestsOfProject, 'pull_request'),
+  ...deleting(sessionsOfProject, 'session', sessions.projectId),
+  ...deleting(pullRequestsOfProject, 'pull_request', pullRequests.projectId),
+  ...deleting(schedulesOfParent, 'schedule', sql`null`),
   ...dooming(filesOfSession, sessionFiles.objectKey),
   ...dooming(pictureOfUser, profilePictures.objectKey),
   ...others.map(removing),

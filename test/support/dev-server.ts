@@ -15,6 +15,7 @@ const START_MS = 120_000
 
 export interface DevServer {
   readonly process: ChildProcess
+  /** All that it has printed so far. */
   readonly printed: string
 }
 
@@ -32,7 +33,12 @@ export async function startDevServer(state: string, port: number): Promise<DevSe
       printed += chunk
       if (curlLinesOf(printed).length < CURL_LINES) return
       clearTimeout(timer)
-      resolve({ process: server, printed })
+      resolve({
+        process: server,
+        get printed() {
+          return printed
+        },
+      })
     }
     server.stdout.on('data', read)
     server.stderr.on('data', read)

@@ -36,6 +36,8 @@ export interface Row {
   prepare(workspace: Workspace): Promise<Example>
   /** What a key gets that is limited to other projects; without it, projects don't matter. */
   readonly outOfReach?: 403 | 404
+  /** True if a key that is limited to projects gets `outOfReach`, whichever they are. */
+  readonly reachesAll?: true
   /** True if the request names nothing that has to exist: in another organization it succeeds too. */
   readonly namesNothing?: true
   /** True if all that it names is the user that the key acts as, whatever the organization. */

@@ -9,6 +9,8 @@ import { environmentVariableRows } from '../examples/environment-variables.ts'
 import { pinRows } from '../examples/pins.ts'
 import { platformResourceRows } from '../examples/platform-resources.ts'
 import { profilePictureRows } from '../examples/profile-pictures.ts'
+import { runEndpointRows } from '../examples/run-endpoint.ts'
+import { runRows } from '../examples/runs.ts'
 import { scheduleRows } from '../examples/schedules.ts'
 import { sessionFileRows } from '../examples/session-files.ts'
 import { skillRows } from '../examples/skills.ts'
@@ -23,6 +25,8 @@ export { withIds } from './example.ts'
 export const examples: Rows = {
   ...pinRows,
   ...scheduleRows,
+  ...runRows,
+  ...runEndpointRows,
   ...sessionFileRows,
   ...skillRows,
   ...profilePictureRows,

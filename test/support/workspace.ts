@@ -15,8 +15,10 @@ import {
   type Statement,
   type Values,
 } from '../../src/db/statement.ts'
+import { mintSecret, SECRET_CONTEXT } from '../../src/delivery/signature.ts'
 import * as provisioning from '../../src/provisioning.ts'
 import { nextRun } from '../../src/schedules/next-run.ts'
+import { runIdOf } from '../../src/schedules/runs/run-id.ts'
 
 export type ResourceType = 'session' | 'pull_request' | 'project'
 
@@ -234,6 +236,49 @@ export class Workspace {
     return id
   }
 
+  async deleteSchedule(id: string): Promise<void> {
+    await this.delete('schedule', id)
+  }
+
+  /** Adds a run of a schedule, pending if nothing else is said. @returns its id. */
+  async addRun(scheduleId: string, values: Values = {}): Promise<string> {
+    const [schedule] = (await this.dump('schedules')).filter(({ id }) => id === scheduleId)
+    const scheduledAt = String(values.scheduledAt ?? now())
+    const id = runIdOf(scheduleId, scheduledAt)
+    await this.#insert(tables.runs, {
+      scheduleId,
+      scheduledAt,
+      id,
+      parentType: String(schedule?.parentType),
+      parentId: String(schedule?.parentId),
+      status: 'pending',
+      attempts: 0,
+      ...values,
+    })
+    return id
+  }
+
+  async changeRun(id: string, values: Values): Promise<void> {
+    await this.change(tables.runs, id, values)
+  }
+
+  /** Sets the run endpoint. @returns its secret. */
+  async addRunEndpoint(url = 'https://hooks.example.com/runs'): Promise<string> {
+    const { organizationId } = this
+    const secret = mintSecret()
+    const context = { ...SECRET_CONTEXT, organizationId }
+    const sealedSecret = await seal(secret, context, parseKeyRing(env.ENCRYPTION_KEYS ?? ''))
+    await this.removeRunEndpoint()
+    await this.#insert(tables.runEndpoints, { url, sealedSecret })
+    return secret
+  }
+
+  async removeRunEndpoint(): Promise<void> {
+    await run(
+      query.delete(tables.runEndpoints).where(eq(tables.runEndpoints.organizationId, this.organizationId)),
+    )
+  }
+
   async addVariable(projectId: string, key: string, value = 'secret'): Promise<void> {
     const { organizationId } = this
     const context = { purpose: 'environment-variable', organizationId, projectId, name: key } as const
@@ -311,6 +356,7 @@ const TABLES = {
   session: tables.sessions,
   pull_request: tables.pullRequests,
   user: tables.users,
+  schedule: tables.schedules,
 }
 
 const insertions = new Map<SQLiteTable, Statement>()

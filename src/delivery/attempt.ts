@@ -1,0 +1,69 @@
+/** One attempt to hand a run over to a run endpoint. */
+import { signedHeaders } from './signature.ts'
+
+/** How long a receiver may take to answer. */
+const TIMEOUT_SECONDS = 15
+
+/** A run on its way. */
+export interface Delivery {
+  readonly id: string
+  readonly scheduleId: string
+  readonly parentType: 'project' | 'agent'
+  readonly parentId: string
+  readonly scheduledAt: string
+  readonly cron: string
+  readonly timezone: string
+}
+
+/** What came of it: taken, the receiver wants none any more (410), or what was wrong. */
+export type Outcome = 'taken' | 'gone' | { readonly error: string }
+
+/** Sends a run (docs/contract.md, Run endpoint). Every attempt at a run has the same id and the same body. */
+export async function attempt(
+  delivery: Delivery,
+  url: string,
+  secrets: readonly string[],
+  now: Date,
+): Promise<Outcome> {
+  const body = JSON.stringify(payloadOf(delivery))
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'Workspace-API',
+        ...signedHeaders(delivery.id, now, body, secrets),
+      },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000),
+    })
+    await response.body?.cancel()
+    return outcomeOf(response.status)
+  } catch (error) {
+    const isLate = error instanceof Error && error.name === 'TimeoutError'
+    return { error: isLate ? `No answer within ${TIMEOUT_SECONDS} seconds` : 'The connection failed' }
+  }
+}
+
+function payloadOf({ id, scheduleId, parentType, parentId, cron, timezone, scheduledAt }: Delivery) {
+  return {
+    type: 'schedule.run',
+    timestamp: scheduledAt,
+    data: {
+      id,
+      scheduleId,
+      projectId: parentType === 'project' ? parentId : null,
+      agentId: parentType === 'agent' ? parentId : null,
+      cron,
+      timezone,
+      scheduledAt,
+    },
+  }
+}
+
+function outcomeOf(status: number): Outcome {
+  if (status >= 200 && status < 300) return 'taken'
+  if (status === 410) return 'gone'
+  return { error: `HTTP ${status}${status >= 300 && status < 400 ? ': redirects are not followed' : ''}` }
+}

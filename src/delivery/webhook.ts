@@ -1,0 +1,68 @@
+/** What a run endpoint is sent (attempt.ts), for the OpenAPI document: the Worker never runs this. */
+import * as z from 'zod/mini'
+import type { ZodOpenApiPathItemObject } from 'zod-openapi'
+import { docs, instant, uuid } from '../http/fields.ts'
+
+const body = z
+  .strictObject({
+    type: z.literal('schedule.run'),
+    timestamp: instant(),
+    data: z.strictObject({
+      id: uuid('The run: the same for every attempt, so that a repetition can be told.'),
+      scheduleId: uuid(),
+      projectId: z.nullable(z.string()),
+      agentId: z.nullable(uuid()),
+      cron: z.string(),
+      timezone: z.string(),
+      scheduledAt: instant(),
+    }),
+  })
+  .register(docs, {
+    id: 'ScheduleRunMessage',
+    example: {
+      type: 'schedule.run',
+      timestamp: '2026-03-27T14:30:00.000Z',
+      data: {
+        id: '019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57',
+        scheduleId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+        projectId: 'website',
+        agentId: null,
+        cron: '30 9 * * mon-fri',
+        timezone: 'Europe/Paris',
+        scheduledAt: '2026-03-27T14:30:00.000Z',
+      },
+    },
+  })
+
+export const scheduleRunWebhook: ZodOpenApiPathItemObject = {
+  post: {
+    operationId: 'scheduleRun',
+    tags: ['Runs'],
+    summary: 'A schedule came due',
+    description:
+      'Sent to the run endpoint, at least once for each run, and signed by the Standard Webhooks specification: verify ' +
+      'it with one of its libraries and the secret of the run endpoint.',
+    security: [],
+    requestParams: {
+      header: z.object({
+        'webhook-id': uuid('The id of the run.'),
+        'webhook-timestamp': z
+          .string()
+          .register(docs, { description: 'When it was sent, in seconds since 1970.', example: '1774621801' }),
+        'webhook-signature': z.string().register(docs, {
+          description:
+            'HMAC-SHA-256 in base64 after `v1,`; two of them, after a space, while a rotation overlaps.',
+          example: 'v1,bm90IGEgc2lnbmF0dXJlLCBidXQgMzIgYnl0ZXMuLi4=',
+        }),
+      }),
+    },
+    requestBody: { required: true, content: { 'application/json': { schema: body } } },
+    responses: {
+      '2XX': { description: 'The run is delivered.' },
+      410: { description: 'The receiver wants no more: the run endpoint is removed.' },
+      default: {
+        description: 'It is sent again after 1, 5, 15, 60 and 180 minutes, and has failed after that.',
+      },
+    },
+  },
+}

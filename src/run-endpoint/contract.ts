@@ -1,0 +1,132 @@
+/** Where the runs of an organization are sent (docs/contract.md, Run endpoint). */
+import * as z from 'zod/mini'
+import type { Contract } from '../http/endpoint.ts'
+import { docs, instant, overlapSeconds, text } from '../http/fields.ts'
+import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
+
+const fields = {
+  url: z.string(),
+  previousSecretExpiresAt: z.nullable(instant()).register(docs, {
+    description: 'Until when the secret before the current one signs too; null if there is none.',
+  }),
+  createdAt: instant(),
+  updatedAt: instant(),
+}
+
+const runEndpoint = z.strictObject(fields).register(docs, { id: 'RunEndpoint' })
+
+const exampleRunEndpoint = {
+  url: 'https://hooks.example.com/runs',
+  previousSecretExpiresAt: null,
+  createdAt: '2026-03-27T14:05:09.120Z',
+  updatedAt: '2026-03-27T14:05:09.120Z',
+}
+const exampleSecret = 'whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE='
+
+const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY } as const
+const NO_ENDPOINT = 'The organization has no run endpoint.'
+
+export const putRunEndpointContract = {
+  operationId: 'putRunEndpoint',
+  method: 'PUT',
+  path: '/v1/run-endpoint',
+  tag: 'Runs',
+  summary: 'Set the run endpoint',
+  description:
+    'Has every run sent to a URL from now on, as a POST that is signed by the Standard Webhooks specification. ' +
+    'Runs that were pending before stay so. At another URL later the secret stays the same.',
+  scope: 'run-endpoint:write',
+  params: z.object({}),
+  body: z
+    .strictObject({
+      url: text(1, 2000, {
+        description: 'An https URL of a public host, without credentials. Redirects are not followed.',
+        example: 'https://hooks.example.com/runs',
+      }),
+    })
+    .register(docs, { id: 'RunEndpointUpdate' }),
+  success: {
+    status: 200,
+    description: 'The run endpoint. Where it is new, with its secret, which is shown here only.',
+    schema: z
+      .strictObject({
+        ...fields,
+        secret: z.nullable(z.string()).register(docs, {
+          description: 'What deliveries are signed with; null if it was shown before.',
+        }),
+      })
+      .register(docs, { id: 'RunEndpointWithSecret' }),
+    example: { ...exampleRunEndpoint, secret: exampleSecret },
+  },
+  errors,
+} as const satisfies Contract
+
+export const retrieveRunEndpointContract = {
+  operationId: 'retrieveRunEndpoint',
+  method: 'GET',
+  path: '/v1/run-endpoint',
+  tag: 'Runs',
+  summary: 'Retrieve the run endpoint',
+  description: 'Answers with the run endpoint, without its secret.',
+  scope: 'run-endpoint:read',
+  params: z.object({}),
+  success: {
+    status: 200,
+    description: 'The run endpoint.',
+    schema: runEndpoint,
+    example: exampleRunEndpoint,
+  },
+  errors: { ...errors, 404: NO_ENDPOINT },
+} as const satisfies Contract
+
+export const deleteRunEndpointContract = {
+  operationId: 'deleteRunEndpoint',
+  method: 'DELETE',
+  path: '/v1/run-endpoint',
+  tag: 'Runs',
+  summary: 'Delete the run endpoint',
+  description: 'Forgets the run endpoint and its secret. Runs that are pending can be pulled.',
+  scope: 'run-endpoint:write',
+  params: z.object({}),
+  success: {
+    status: 200,
+    description: 'The run endpoint is deleted.',
+    schema: z.strictObject({ deleted: z.literal(true) }).register(docs, { id: 'RunEndpointDeletion' }),
+    example: { deleted: true },
+  },
+  errors: { ...errors, 404: NO_ENDPOINT },
+} as const satisfies Contract
+
+export const rotateRunEndpointContract = {
+  operationId: 'rotateRunEndpoint',
+  method: 'POST',
+  path: '/v1/run-endpoint/rotate',
+  tag: 'Runs',
+  summary: 'Rotate the secret of the run endpoint',
+  description:
+    'Makes a new secret. For the overlap the one before signs too, so that the receiver has time to change. The body may be `{}`.',
+  scope: 'run-endpoint:write',
+  params: z.object({}),
+  body: z
+    .strictObject({
+      overlapSeconds: overlapSeconds(
+        'How long the secret before signs too. 0 ends it at once, and one that still overlaps.',
+      ),
+    })
+    .register(docs, { id: 'RunEndpointRotation', example: { overlapSeconds: 3600 } }),
+  success: {
+    status: 200,
+    description: 'The run endpoint with its new secret, which is shown here only.',
+    schema: z.strictObject({ ...fields, secret: z.string() }).register(docs, { id: 'RotatedRunEndpoint' }),
+    example: {
+      ...exampleRunEndpoint,
+      previousSecretExpiresAt: '2026-03-28T14:05:09.120Z',
+      secret: exampleSecret,
+    },
+  },
+  errors: {
+    ...errors,
+    404: NO_ENDPOINT,
+    409: 'The secret was rotated, and the one before still signs: wait, or rotate with `overlapSeconds` 0.',
+  },
+} as const satisfies Contract

@@ -1,0 +1,67 @@
+import type { Call } from '../access/call.ts'
+import { parseKeyRing } from '../crypto/key-ring.ts'
+import { seal } from '../crypto/sealed-value.ts'
+import { isLoopback, problemOfReceiver } from '../delivery/receiver.ts'
+import { mintSecret, SECRET_CONTEXT } from '../delivery/signature.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { Refusal } from '../http/errors.ts'
+import {
+  deleteRunEndpointContract,
+  putRunEndpointContract,
+  retrieveRunEndpointContract,
+  rotateRunEndpointContract,
+} from './contract.ts'
+import { explainEndpoint, putEndpoint, removeEndpoint, rotateSecret, selectEndpoint } from './statements.ts'
+
+const noEndpoint = () => new Refusal(404, 'There is no run endpoint: set one first')
+
+/** A new secret, sealed for the caller's organization, which has to be known before the trip. */
+async function newSecret(call: Call) {
+  const secret = mintSecret()
+  const organizationId = await call.organizationId()
+  const context = { ...SECRET_CONTEXT, organizationId }
+  const sealedSecret = await seal(secret, context, parseKeyRing(call.encryptionKeys))
+  return { secret, values: { sealedSecret, sealedFor: organizationId } }
+}
+
+export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body, request }, call) => {
+  const isCalledLocally = isLoopback(new URL(request.url).hostname)
+  const problem = problemOfReceiver(body.url, call.allowsLocalRunEndpoints && isCalledLocally)
+  if (problem) throw await call.refuseInput(`url: ${problem}`)
+  const { secret, values } = await newSecret(call)
+  const url = new URL(body.url).href
+  const [, [stored]] = await call.run(explainEndpoint, [putEndpoint], { url, ...values })
+  if (!stored) throw new Error('A live key has no organization')
+  const { hasNewSecret, ...runEndpoint } = stored
+  return { body: { ...runEndpoint, secret: hasNewSecret ? secret : null } }
+})
+
+export const retrieveRunEndpoint = endpoint(retrieveRunEndpointContract, async (_, call) => {
+  const [, [runEndpoint]] = await call.run(explainEndpoint, [selectEndpoint], {})
+  if (!runEndpoint) throw noEndpoint()
+  return { body: runEndpoint }
+})
+
+export const deleteRunEndpoint = endpoint(deleteRunEndpointContract, async (_, call) => {
+  const [, [removed]] = await call.run(explainEndpoint, [removeEndpoint], {})
+  if (!removed) throw noEndpoint()
+  return { body: { deleted: true as const } }
+})
+
+export const rotateRunEndpoint = endpoint(
+  rotateRunEndpointContract,
+  async ({ body: { overlapSeconds } }, call) => {
+    const { secret, values } = await newSecret(call)
+    const expiry = new Date(Date.parse(call.now) + overlapSeconds * 1000).toISOString()
+    const [facts, [runEndpoint]] = await call.run(explainEndpoint, [rotateSecret], {
+      ...values,
+      expiresAt: overlapSeconds > 0 ? expiry : null,
+    })
+    if (runEndpoint) return { body: { ...runEndpoint, secret } }
+    if (!facts.endpointExists) throw noEndpoint()
+    throw new Refusal(
+      409,
+      'The secret was rotated, and the one before still signs: wait until it expires, or rotate with overlapSeconds 0',
+    )
+  },
+)

@@ -1,0 +1,123 @@
+import type { CallerFacts } from '../../access/caller.ts'
+import type { Statement } from '../../db/statement.ts'
+import { enqueueRuns } from '../../delivery/message.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { outOfReach, Refusal } from '../../http/errors.ts'
+import { pageOf, pagingOf } from '../../http/paging.ts'
+import type { ParentFacts } from '../handlers.ts'
+import { AGENT, archived, idsOf, noParent, noSchedule, type Owner, PROJECT } from '../owners.ts'
+import { agentSchedules, projectSchedules } from '../statements.ts'
+import {
+  acknowledgeRunContract,
+  agentScheduleRunContracts,
+  listRunsContract,
+  projectScheduleRunContracts,
+  type RunContracts,
+  retrieveRunContract,
+} from './contract.ts'
+import { instantOfRunId, runIdOf } from './run-id.ts'
+import {
+  acknowledge,
+  agentScheduleRuns as agentStatements,
+  explainRun,
+  explainRuns,
+  listRuns as listOfStatus,
+  projectScheduleRuns as projectStatements,
+  selectRun,
+} from './statements.ts'
+
+/** How long the queue has, before the tick puts a run on request into it again. */
+const GRACE_MS = 60_000
+
+/** Comes after every instant. */
+const END_OF_TIME = '~'
+
+type Explain = Statement<ParentFacts & { scheduleExists: 0 | 1 }>
+
+/** The operations on the runs of an owner's schedules. */
+function runsOf<const O extends Owner>(
+  owner: O,
+  contracts: RunContracts<O>,
+  explain: Explain,
+  { list, insert, recordRun, selectCreated }: typeof projectStatements,
+) {
+  function refusalOf(facts: ParentFacts & { scheduleExists: 0 | 1 }): Refusal {
+    if (!facts.parentExists) return noParent(owner)
+    if (!facts.scheduleExists) return noSchedule(owner)
+    return facts.inReach ? archived(owner) : outOfReach()
+  }
+
+  return {
+    list: endpoint(contracts.list, async ({ params, query }, call) => {
+      const [facts, runs] = await call.run(explain, [list], {
+        ...idsOf(owner, params),
+        ...pagingOf(query),
+        before: query.cursor === undefined ? END_OF_TIME : instantOfRunId(query.cursor),
+      })
+      if (!facts.scheduleExists || !facts.inReach) throw refusalOf(facts)
+      return { body: pageOf(runs, query, ({ id }) => id) }
+    }),
+
+    /** It is put into the queue after the answer. If that fails, the tick finds it in the ledger. */
+    create: endpoint(contracts.create, async ({ params, headers, path }, call) => {
+      const ids = idsOf(owner, params)
+      const [facts, , , [run]] = await call.run(explain, [insert, recordRun, selectCreated], {
+        ...ids,
+        runId: runIdOf(ids.scheduleId, call.now),
+        sendAfter: new Date(Date.parse(call.now) + GRACE_MS).toISOString(),
+        idempotencyKey: headers['Idempotency-Key'] ?? null,
+      })
+      if (!run) throw refusalOf(facts)
+      const { scheduleId, scheduledAt, attempts } = run
+      if (scheduledAt === call.now) {
+        const reference = { organizationId: facts.callerOrganizationId, scheduleId, scheduledAt, attempts }
+        call.afterwards(enqueueRuns(call.runs, [reference]))
+      }
+      return { body: run, headers: { Location: path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) } }
+    }),
+  }
+}
+
+export const projectScheduleRuns = runsOf(
+  PROJECT,
+  projectScheduleRunContracts,
+  projectSchedules.explain,
+  projectStatements,
+)
+export const agentScheduleRuns = runsOf(
+  AGENT,
+  agentScheduleRunContracts,
+  agentSchedules.explain,
+  agentStatements,
+)
+
+export const listRuns = endpoint(listRunsContract, async ({ query }, call) => {
+  const values = { ...pagingOf(query), status: query.status }
+  const [facts, runs] = await call.run(explainRuns, [listOfStatus], values)
+  if (!facts.inReach) {
+    throw new Refusal(403, 'This API key is limited to projects: list the runs of one of their schedules')
+  }
+  return { body: pageOf(runs, query, ({ id }) => id) }
+})
+
+interface RunFacts extends CallerFacts {
+  runExists: 0 | 1
+  inReach: 0 | 1
+}
+
+function refusalOf(facts: RunFacts): Refusal {
+  return facts.runExists ? outOfReach() : new Refusal(404, 'runId: there is no run with this id')
+}
+
+export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, call) => {
+  const [facts, [run]] = await call.run(explainRun, [selectRun], params)
+  if (!run) throw refusalOf(facts)
+  return { body: run }
+})
+
+export const acknowledgeRun = endpoint(acknowledgeRunContract, async ({ params }, call) => {
+  const [facts, , [run]] = await call.run(explainRun, [acknowledge, selectRun], params)
+  if (!run) throw refusalOf(facts)
+  if (run.status !== 'delivered') throw new Refusal(409, `The run is ${run.status}: there is nothing to take`)
+  return { body: run }
+})

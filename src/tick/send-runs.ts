@@ -1,0 +1,65 @@
+/** Sends the runs of the ledger to the queue: new ones, those to be tried again, and those of which nothing was heard. */
+import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
+import { runEndpoints, runs } from '../db/schema.ts'
+import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
+import { enqueueRuns, RUNS_AT_ONCE } from '../delivery/message.ts'
+import type { Environment } from '../environment.ts'
+
+const PAGES_A_TICK = 30
+
+/** How long the queue has to deliver a run before it is put into it again. */
+const LEASE_MS = 15 * 60_000
+
+const now = sql.placeholder('now')
+
+const selectToSend = compileUnguarded(
+  query
+    .select({
+      organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
+      scheduleId: runs.scheduleId,
+      scheduledAt: runs.scheduledAt,
+      attempts: runs.attempts,
+      hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
+    })
+    .from(runs)
+    .leftJoin(runEndpoints, eq(runEndpoints.organizationId, runs.organizationId))
+    .where(lte(runs.sendAfter, now))
+    .orderBy(asc(runs.sendAfter))
+    .limit(RUNS_AT_ONCE),
+)
+
+const sent = jsonRows('sent', 'organizationId', 'scheduleId', 'scheduledAt', 'hasEndpoint')
+
+/** Without an endpoint they wait to be pulled. */
+const leaseSent = compileUnguarded(
+  query
+    .update(runs)
+    .set({
+      sendAfter: sql`case when ${sent.column('hasEndpoint')} then ${sql.placeholder('leaseExpiresAt')} end`,
+    })
+    .from(sent.table)
+    .where(
+      and(
+        eq(runs.organizationId, sent.column('organizationId')),
+        eq(runs.scheduleId, sent.column('scheduleId')),
+        eq(runs.scheduledAt, sent.column('scheduledAt')),
+        lte(runs.sendAfter, now),
+      ),
+    ),
+)
+
+/** Sends some pages. What fails between the queue and the ledger is sent twice, not lost. */
+export async function sendRuns({ DB, RUNS }: Environment, instant: Date): Promise<void> {
+  const values = {
+    now: instant.toISOString(),
+    leaseExpiresAt: new Date(instant.getTime() + LEASE_MS).toISOString(),
+  }
+  let [toSend] = await runBatch(DB, [selectToSend], values)
+  for (let page = 0; toSend.length > 0 && page < PAGES_A_TICK; page++) {
+    await enqueueRuns(
+      RUNS,
+      toSend.filter(({ hasEndpoint }) => hasEndpoint),
+    )
+    ;[, toSend] = await runBatch(DB, [leaseSent, selectToSend], { ...values, ...sent.values(toSend) })
+  }
+}

@@ -1,0 +1,27 @@
+/** A receiver of runs, in workerd's internet (receiver-service.ts). */
+
+/** A status, no answer at all, a broken connection, or a redirect to another receiver. */
+export type Answer = number | 'hang' | 'break' | (string & {})
+
+/** A request that a receiver got. */
+export interface Received {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export class Receiver {
+  readonly box = crypto.randomUUID()
+  readonly url = `https://hooks.example.com/${this.box}`
+  readonly #control = `https://control.example.com/${this.box}`
+
+  /** How it answers, one after the other; the last for good. */
+  async answers(...answers: Answer[]): Promise<this> {
+    await fetch(this.#control, { method: 'PUT', body: JSON.stringify(answers) })
+    return this
+  }
+
+  async received(): Promise<Received[]> {
+    return (await fetch(this.#control)).json()
+  }
+}
