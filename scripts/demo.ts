@@ -27,6 +27,8 @@ export interface Demo {
   readonly environmentVariableKey: string
   /** The user's pins, in order. */
   readonly pins: readonly { readonly resourceType: string; readonly resourceId: string }[]
+  /** What the runs that `npm run dev` receives are signed with. */
+  readonly runEndpointSecret?: string
   /** A key with every scope and no user. */
   readonly serviceKey: string
   /** A key of the user that is limited to another project. */

@@ -1,5 +1,6 @@
 /**
- * The service on this machine, on real data: secret, schema, `wrangler dev` with the flags given, and a demo workspace.
+ * The service on this machine, on real data: secret, schema, `wrangler dev` with the flags given, a demo workspace, and
+ * a tick each minute.
  *
  *     npm run dev [-- --port 9000 --persist-to some/dir …]
  */
@@ -9,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { beginDemo, curlLines, type Demo, demoFile, fillDemo, loadDemo, saveDemo } from './demo.ts'
+import { receiveRuns, tickEachMinute } from './local-runs.ts'
 import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from './wrangler.ts'
 
 const DEFAULT_PORT = '8787'
@@ -32,15 +34,25 @@ makeSecret(join(ROOT, '.dev.vars'))
 applyMigrations(target)
 const beginning = beginDemo(target)
 
-const settings = options.var as string[]
+/** What is different on this machine, unless a flag says otherwise. */
+const SETTINGS = { RATE_LIMIT: 'off', LOCAL_RUN_ENDPOINTS: 'on' }
+const given = options.var as string[]
+const settings = Object.entries(SETTINGS).filter(
+  ([name]) => !given.some((each) => each.startsWith(`${name}:`)),
+)
 startDevelopmentServer([
   ...args,
   ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', DEFAULT_PORT]),
   ...(target.persistTo === undefined ? ['--persist-to', stateFolder(target)] : []),
-  ...(settings.some((setting) => setting.startsWith('RATE_LIMIT:')) ? [] : ['--var', 'RATE_LIMIT:off']),
+  ...settings.flatMap(([name, value]) => ['--var', `${name}:${value}`]),
+  // Its own address, also where wrangler.toml has a route.
+  '--local-upstream',
+  `localhost:${options.port}`,
 ])
 await untilHealthy(baseUrl)
-showDemo(beginning ? await fillDemo(baseUrl, beginning) : loadDemo(target))
+const demo = beginning ? await fillDemo(baseUrl, beginning) : loadDemo(target)
+showDemo(demo && (await receiveRuns(baseUrl, demo)))
+await tickEachMinute(baseUrl)
 
 function showDemo(demo: Demo | undefined): void {
   if (!demo) {
@@ -52,6 +64,7 @@ function showDemo(demo: Demo | undefined): void {
   saveDemo(target, { ...demo, baseUrl })
   console.log(`\nDemo key: ${demo.apiKey}\nIds and further keys: ${demoFile(target)}\n`)
   console.log(`${curlLines({ ...demo, baseUrl }).join('\n\n')}\n`)
+  console.log('A schedule of "* * * * *" fires within a minute. Runs are received here, and printed.\n')
 }
 
 /** Waits as long as it takes: if the server can't start, it ends this process. */

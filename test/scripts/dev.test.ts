@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
 import {
@@ -70,6 +71,7 @@ describe('npm run dev', () => {
       'pins',
       'projectId',
       'pullRequestId',
+      'runEndpointSecret',
       'serviceKey',
       'sessionId',
       'skillId',
@@ -120,6 +122,22 @@ describe('npm run dev', () => {
       expect(response.headers.has('X-Request-Id')).toBe(true)
       expect(await response.json()).toEqual(committed)
     }
+  })
+
+  it('fires a schedule within the minute, and prints the delivery', async () => {
+    const demo = readDemo(state)
+    const api = new Service(demo.baseUrl, demo.apiKey)
+    const { body } = await api.send<{ id: string }>('POST', `/v1/agents/${demo.agentId}/schedules`, {
+      cron: '* * * * *',
+    })
+    const path = `/v1/agents/${demo.agentId}/schedules/${body.id}`
+    const runs = async () =>
+      (await api.send<{ items: { id: string; status: string }[] }>('GET', `${path}/runs`)).body.items
+    while (!(await runs()).some(({ status }) => status === 'delivered')) await setTimeout(1000)
+    const [run] = await runs()
+    expect(service.printed).toContain(`Run ${run?.id}: "* * * * *" of agent ${demo.agentId} came due at `)
+    expect(service.printed).not.toContain('refused')
+    await api.send('DELETE', path)
   })
 
   it('keeps what is there when it is run again', async () => {
