@@ -9632,6 +9632,19 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The key is limited to projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The organization has no run endpoint. */
             404: {
                 headers: {
@@ -9742,6 +9755,19 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The key is limited to projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The service failed. */
             500: {
                 headers: {
@@ -9820,6 +9846,19 @@ export interface operations {
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
             400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to projects. */
+            403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
@@ -9930,6 +9969,19 @@ export interface operations {
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
             400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to projects. */
+            403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;

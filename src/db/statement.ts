@@ -167,7 +167,7 @@ export function jsonRows<Column extends string>(name: string, ...columns: readon
     /** To be joined, or to select from. */
     table: sql`json_each(${sql.placeholder(name)}) as ${table}`,
 
-    column: (column: Column): SQL<string> => sql`${table}.value ->> ${sql.raw(`'${column}'`)}`,
+    column: (column: Column): SQL<string> => sql`(${table}.value ->> ${sql.raw(`'${column}'`)})`,
 
     /** What the statement is bound to: of each row, the columns. */
     values: (rows: readonly Readonly<Record<Column, Value>>[]): Values => ({

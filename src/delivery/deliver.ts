@@ -33,6 +33,7 @@ const selectDeliveries = compileUnguarded(
       parentType: sql<'project' | 'agent'>`${runs.parentType}`.as('parentType'),
       parentId: sql<string>`${runs.parentId}`.as('parentId'),
       attempts: runs.attempts,
+      lastError: runs.lastError,
       cron: schedules.cron,
       timezone: schedules.timezone,
       url: runEndpoints.url,
@@ -142,15 +143,26 @@ export async function deliverRuns(batch: MessageBatch<RunMessage>, environment: 
   })
   if (deliveries.length === 0) return
   const sender = senderOf(environment)
-  const sent = await inLanes(deliveries, async (delivery) => resultOf(delivery, await sender(delivery)))
+  const sent = await inLanes(
+    byKey(deliveries, ({ id }) => id),
+    async (delivery) => resultOf(delivery, await sender(delivery)),
+  )
 
-  const failed = new Map(sent.filter(({ status }) => status === 'failed').map((run) => [run.scheduleId, run]))
+  const failed = sent.filter(({ status }) => status === 'failed')
   await runBatch(environment.DB, [recordResults, pauseFailing, removeGone], {
     now: new Date().toISOString(),
     ...results.values(sent),
-    ...failures.values([...failed.values()]),
+    ...failures.values(byKey(failed, ({ scheduleId }) => scheduleId)),
     ...goneEndpoints.values(sent.filter(({ isGone }) => isGone)),
   })
+}
+
+/** One of those of an organization that have the same key. */
+function byKey<Item extends { organizationId: string }>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): Item[] {
+  return [...new Map(items.map((item) => [`${item.organizationId} ${keyOf(item)}`, item])).values()]
 }
 
 /** Sends runs. Null: there is no run endpoint. */
@@ -168,26 +180,27 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Out
   }
 }
 
-/** The secrets that sign, or undefined if their key is not in the ring any more. */
+/** The secrets that sign, or undefined if the key of the current one is not in the ring any more. */
 async function openSecrets(
   { organizationId, sealedSecret, previousSealedSecret }: Delivery,
   ring: KeyRing,
 ): Promise<string[] | undefined> {
-  const sealed = [sealedSecret, previousSealedSecret].filter((secret) => secret !== null)
-  const context = { ...SECRET_CONTEXT, organizationId }
-  try {
-    return await Promise.all(sealed.map((secret) => open(secret, context, ring)))
-  } catch (error) {
-    console.error(JSON.stringify({ organizationId, failure: describeFailure(error) }))
-    return undefined
-  }
+  const openOrLog = (sealed: string | null) =>
+    sealed === null
+      ? undefined
+      : open(sealed, { ...SECRET_CONTEXT, organizationId }, ring).catch((error) => {
+          console.error(JSON.stringify({ organizationId, failure: describeFailure(error) }))
+          return undefined
+        })
+  const [current, previous] = await Promise.all([openOrLog(sealedSecret), openOrLog(previousSealedSecret)])
+  return current === undefined ? undefined : [current, previous].filter((secret) => secret !== undefined)
 }
 
 /** What the ledger records. A run that nobody takes, because there is no run endpoint any more, waits to be pulled. */
 function resultOf(delivery: Delivery, outcome: Outcome | null) {
-  const unsent = { ...delivery, status: 'pending', lastError: null, sendAfter: null, isGone: false }
+  const unsent = { ...delivery, status: 'pending', sendAfter: null, isGone: false }
   if (outcome === null) return unsent
-  const result = { ...unsent, attempts: delivery.attempts + 1 }
+  const result = { ...unsent, attempts: delivery.attempts + 1, lastError: null }
   if (outcome === 'taken') return { ...result, status: 'delivered' }
   if (outcome === 'gone') {
     return { ...result, isGone: true, lastError: 'HTTP 410: the run endpoint wants no more, and was removed' }

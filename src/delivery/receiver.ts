@@ -28,6 +28,8 @@ export function problemOfReceiver(text: string, allowsLocal: boolean): string | 
   if (hash) return 'expected a URL without a fragment ("#…")'
   if (isLocal) return undefined
   if (IP_ADDRESS.test(host)) return 'expected the name of a host, not an IP address'
-  if (!host.includes('.') || NOT_PUBLIC.test(host)) return 'expected a host that is public'
+  const labels = host.split('.')
+  if (labels.length < 2 || labels.includes('') || NOT_PUBLIC.test(host))
+    return 'expected a host that is public'
   return undefined
 }

@@ -23,7 +23,12 @@ const exampleRunEndpoint = {
 }
 const exampleSecret = 'whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE='
 
-const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY } as const
+const errors = {
+  400: INPUT_IS_WRONG,
+  403: 'The key is limited to projects.',
+  500: UNFORESEEN,
+  503: STORE_IS_AWAY,
+} as const
 const NO_ENDPOINT = 'The organization has no run endpoint.'
 
 export const putRunEndpointContract = {

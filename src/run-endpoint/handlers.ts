@@ -13,7 +13,11 @@ import {
 } from './contract.ts'
 import { explainEndpoint, putEndpoint, removeEndpoint, rotateSecret, selectEndpoint } from './statements.ts'
 
-const noEndpoint = () => new Refusal(404, 'There is no run endpoint: set one first')
+const limited = () => new Refusal(403, 'This API key is limited to projects, and the run endpoint is of all')
+
+function refusalOf(facts: { endpointExists: 0 | 1 }): Refusal {
+  return facts.endpointExists ? limited() : new Refusal(404, 'There is no run endpoint: set one first')
+}
 
 /** A new secret, sealed for the caller's organization, which has to be known before the trip. */
 async function newSecret(call: Call) {
@@ -31,20 +35,20 @@ export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body, re
   const { secret, values } = await newSecret(call)
   const url = new URL(body.url).href
   const [, [stored]] = await call.run(explainEndpoint, [putEndpoint], { url, ...values })
-  if (!stored) throw new Error('A live key has no organization')
+  if (!stored) throw limited()
   const { hasNewSecret, ...runEndpoint } = stored
   return { body: { ...runEndpoint, secret: hasNewSecret ? secret : null } }
 })
 
 export const retrieveRunEndpoint = endpoint(retrieveRunEndpointContract, async (_, call) => {
-  const [, [runEndpoint]] = await call.run(explainEndpoint, [selectEndpoint], {})
-  if (!runEndpoint) throw noEndpoint()
+  const [facts, [runEndpoint]] = await call.run(explainEndpoint, [selectEndpoint], {})
+  if (!runEndpoint) throw refusalOf(facts)
   return { body: runEndpoint }
 })
 
 export const deleteRunEndpoint = endpoint(deleteRunEndpointContract, async (_, call) => {
-  const [, [removed]] = await call.run(explainEndpoint, [removeEndpoint], {})
-  if (!removed) throw noEndpoint()
+  const [facts, [removed]] = await call.run(explainEndpoint, [removeEndpoint], {})
+  if (!removed) throw refusalOf(facts)
   return { body: { deleted: true as const } }
 })
 
@@ -58,7 +62,7 @@ export const rotateRunEndpoint = endpoint(
       expiresAt: overlapSeconds > 0 ? expiry : null,
     })
     if (runEndpoint) return { body: { ...runEndpoint, secret } }
-    if (!facts.endpointExists) throw noEndpoint()
+    if (!facts.endpointExists || !facts.inReach) throw refusalOf(facts)
     throw new Refusal(
       409,
       'The secret was rotated, and the one before still signs: wait until it expires, or rotate with overlapSeconds 0',

@@ -1,6 +1,6 @@
 /** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import { callerOrganization, explaining, mayAct, now } from '../access/caller.ts'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { explaining, mayAct, now } from '../access/caller.ts'
 import { apiKeys, runEndpoints } from '../db/schema.ts'
 import { compile, excluded, query, rowOf } from '../db/statement.ts'
 
@@ -9,9 +9,18 @@ const expiresAt = sql.placeholder('expiresAt')
 
 const isOfCaller = eq(runEndpoints.organizationId, apiKeys.organizationId)
 
+/** It receives the runs of every project, so a key that is limited to some has nothing to do with it. */
+const isUnlimited = isNull(apiKeys.projectIds)
+const mayManage = and(mayAct, isUnlimited)
+const managedOrganization = query
+  .select({ organizationId: apiKeys.organizationId })
+  .from(apiKeys)
+  .where(mayManage)
+
 export const explainEndpoint = compile(
   explaining({
     endpointExists: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('endpointExists'),
+    inReach: sql<0 | 1>`${isUnlimited}`.as('inReach'),
   }).leftJoin(runEndpoints, isOfCaller),
 )
 
@@ -28,7 +37,7 @@ const fields = {
 }
 
 export const selectEndpoint = compile(
-  query.select(fields).from(apiKeys).innerJoin(runEndpoints, isOfCaller).where(mayAct),
+  query.select(fields).from(apiKeys).innerJoin(runEndpoints, isOfCaller).where(mayManage),
 )
 
 /** The secret is sealed for one organization: the caller's, or nothing is stored. One that is there stays. */
@@ -47,7 +56,7 @@ export const putEndpoint = compile(
           }),
         )
         .from(apiKeys)
-        .where(and(mayAct, eq(apiKeys.organizationId, sql.placeholder('sealedFor')))),
+        .where(and(mayManage, eq(apiKeys.organizationId, sql.placeholder('sealedFor')))),
     )
     .onConflictDoUpdate({
       target: runEndpoints.organizationId,
@@ -71,7 +80,7 @@ export const rotateSecret = compile(
     })
     .where(
       and(
-        eq(runEndpoints.organizationId, callerOrganization),
+        eq(runEndpoints.organizationId, managedOrganization),
         eq(runEndpoints.organizationId, sql.placeholder('sealedFor')),
         sql`(${expiresAt} is null or not ${overlaps})`,
       ),
@@ -82,6 +91,6 @@ export const rotateSecret = compile(
 export const removeEndpoint = compile(
   query
     .delete(runEndpoints)
-    .where(eq(runEndpoints.organizationId, callerOrganization))
+    .where(eq(runEndpoints.organizationId, managedOrganization))
     .returning({ url: runEndpoints.url }),
 )

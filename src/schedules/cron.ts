@@ -108,7 +108,8 @@ const ITEM = /^(?:(\*)|(\w+)(?:-(\w+))?)(?:\/(\w+))?$/
 
 /** The values that the field matches. */
 function parseField(field: Field, text: string): Set<number> {
-  return new Set(text.split(',').flatMap((part) => parseItem(field, part)))
+  const parts = new Set(text.split(','))
+  return new Set([...parts].flatMap((part) => parseItem(field, part)))
 }
 
 function parseItem(field: Field, part: string): number[] {

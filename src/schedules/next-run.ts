@@ -42,10 +42,13 @@ function nextFixedTime(cron: Cron, clock: Clock, after: number): number {
     reading = nextReading(cron, reading)
     const instant = instantOf(reading, clock)
     if (instant > after) return instant
+    // All that the clock repeats fired the first time.
+    const change = nextChange(instant, after, clock)
+    if (change !== undefined) reading = change + offsetAt(instant, clock) - 1
   }
 }
 
-/** A change of the clock repeats readings of at most a day before it. */
+/** No two offsets of a zone are further apart than this, summer time and a move across the date line together. */
 const LONGEST_REPETITION_MS = 2 * DAY_MS
 
 /** Walks real time from one change of the clock to the next: in between, it runs as the readings do. */
@@ -58,7 +61,7 @@ function nextRealMinute(cron: Cron, clock: Clock, after: number): number {
     if (change !== undefined) from = change
     else if (instant <= from + LONGEST_REPETITION_MS) return instant
     // No reading matches until then, so no change before matters: only those close to it.
-    else from = instant - DAY_MS
+    else from = instant - LONGEST_REPETITION_MS
   }
 }
 

@@ -47,7 +47,7 @@ const insertSkipped = compileUnguarded(
             parentId: schedules.parentId,
             status: sql`'skipped'`,
             attempts: sql`0`,
-            lastError: sql`'It was missed: the run of ' || ${missedSpans.missedUntil} || ' makes it good'`,
+            lastError: sql`'It was missed: the instant ' || ${missedSpans.missedUntil} || ' stands in for it'`,
             createdAt: now,
             updatedAt: now,
           }),

@@ -58,7 +58,7 @@ export async function sendRuns({ DB, RUNS }: Environment, instant: Date): Promis
   for (let page = 0; toSend.length > 0 && page < PAGES_A_TICK; page++) {
     await enqueueRuns(
       RUNS,
-      toSend.filter(({ hasEndpoint }) => hasEndpoint),
+      toSend.flatMap(({ hasEndpoint, ...run }) => (hasEndpoint ? [run] : [])),
     )
     ;[, toSend] = await runBatch(DB, [leaseSent, selectToSend], { ...values, ...sent.values(toSend) })
   }

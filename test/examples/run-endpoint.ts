@@ -19,9 +19,13 @@ const thereIsNone: Row['variations'] = {
   },
 }
 
+/** It is of all projects. */
+const ofAll = { outOfReach: 403, reachesAll: true } as const
+
 export const runEndpointRows: Rows = {
   putRunEndpoint: {
     prepare: async () => ({ path: PATH, json: { url: 'https://hooks.example.com/runs' }, ids: [] }),
+    ...ofAll,
     namesNothing: true,
     looksUpFirst: true,
     variations: {
@@ -38,15 +42,16 @@ export const runEndpointRows: Rows = {
     },
   },
 
-  retrieveRunEndpoint: { prepare: prepareEndpoint, variations: thereIsNone },
+  retrieveRunEndpoint: { prepare: prepareEndpoint, ...ofAll, variations: thereIsNone },
 
-  deleteRunEndpoint: { prepare: prepareEndpoint, variations: thereIsNone },
+  deleteRunEndpoint: { prepare: prepareEndpoint, ...ofAll, variations: thereIsNone },
 
   rotateRunEndpoint: {
     async prepare(workspace) {
       const { path, ...rest } = await prepareEndpoint(workspace)
       return { path: `${path}/rotate`, json: { overlapSeconds: 60 }, ...rest }
     },
+    ...ofAll,
     looksUpFirst: true,
     variations: {
       ...thereIsNone,

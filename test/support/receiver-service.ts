@@ -30,5 +30,6 @@ export async function receiverService(request: Request): Promise<Response> {
   if (answer === 'hang') await setTimeout(HANG_MS)
   if (answer === 'break') throw new Error('The connection is broken')
   if (typeof answer === 'string') return Response.redirect(`https://hooks.example.com/${answer}`, 307)
-  return new Response('An answer that nobody reads', { status: answer as number })
+  const mayHaveBody = answer !== 204 && answer !== 205 && answer !== 304
+  return new Response(mayHaveBody ? 'An answer that nobody reads' : null, { status: answer as number })
 }

@@ -253,6 +253,7 @@ export class Workspace {
       parentId: String(schedule?.parentId),
       status: 'pending',
       attempts: 0,
+      createdAt: scheduledAt,
       ...values,
     })
     return id

@@ -58,22 +58,29 @@ function runsOf<const O extends Owner>(
       return { body: pageOf(runs, query, ({ id }) => id) }
     }),
 
-    /** It is put into the queue after the answer. If that fails, the tick finds it in the ledger. */
+    /**
+     * One trip, unless another run has this very millisecond: then the next is taken. It is put into the queue after
+     * the answer; if that fails, the tick finds it in the ledger.
+     */
     create: endpoint(contracts.create, async ({ params, headers, path }, call) => {
       const ids = idsOf(owner, params)
-      const [facts, , , [run]] = await call.run(explain, [insert, recordRun, selectCreated], {
-        ...ids,
-        runId: runIdOf(ids.scheduleId, call.now),
-        sendAfter: new Date(Date.parse(call.now) + GRACE_MS).toISOString(),
-        idempotencyKey: headers['Idempotency-Key'] ?? null,
-      })
-      if (!run) throw refusalOf(facts)
-      const { scheduleId, scheduledAt, attempts } = run
-      if (scheduledAt === call.now) {
-        const reference = { organizationId: facts.callerOrganizationId, scheduleId, scheduledAt, attempts }
-        call.afterwards(enqueueRuns(call.runs, [reference]))
+      for (let time = Date.parse(call.now); ; time++) {
+        const scheduledAt = new Date(time).toISOString()
+        const [facts, , , [run]] = await call.run(explain, [insert, recordRun, selectCreated], {
+          ...ids,
+          scheduledAt,
+          runId: runIdOf(ids.scheduleId, scheduledAt),
+          sendAfter: new Date(time + GRACE_MS).toISOString(),
+          idempotencyKey: headers['Idempotency-Key'] ?? null,
+        })
+        if (run) {
+          const { scheduleId, attempts } = run
+          const reference = { organizationId: facts.callerOrganizationId, scheduleId, scheduledAt, attempts }
+          if (run.scheduledAt === scheduledAt) call.afterwards(enqueueRuns(call.runs, [reference]))
+          return { body: run, headers: { Location: path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) } }
+        }
+        if (!facts.scheduleExists || !facts.inReach || facts.isArchived) throw refusalOf(facts)
       }
-      return { body: run, headers: { Location: path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) } }
     }),
   }
 }

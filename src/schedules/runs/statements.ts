@@ -10,6 +10,8 @@ import { isSchedule, parentOf } from '../statements.ts'
 const scheduleId = sql.placeholder('scheduleId')
 const runId = sql.placeholder('runId')
 const idempotencyKey = sql.placeholder('idempotencyKey')
+/** The instant of a run on request. */
+const scheduledAt = sql.placeholder('scheduledAt')
 const cursor = sql.placeholder('cursor')
 const rowLimit = sql.placeholder('rowLimit')
 
@@ -72,7 +74,7 @@ function runsOf(parentType: 'project' | 'agent') {
             rowOf(runs, {
               organizationId: schedules.organizationId,
               scheduleId: schedules.id,
-              scheduledAt: now,
+              scheduledAt,
               id: runId,
               parentType: schedules.parentType,
               parentId: schedules.parentId,
@@ -95,7 +97,7 @@ function runsOf(parentType: 'project' | 'agent') {
   const isMade = and(
     eq(runs.organizationId, schedules.organizationId),
     eq(runs.scheduleId, schedules.id),
-    eq(runs.scheduledAt, now),
+    eq(runs.scheduledAt, scheduledAt),
   )
   /** The organization whose schedule has run now, or NULL, which matches no row. */
   const ranFrom = query
@@ -108,7 +110,7 @@ function runsOf(parentType: 'project' | 'agent') {
   const recordRun = compile(
     query
       .update(schedules)
-      .set({ lastRunAt: sql`max(coalesce(${schedules.lastRunAt}, ''), ${now})` })
+      .set({ lastRunAt: sql`max(coalesce(${schedules.lastRunAt}, ''), ${scheduledAt})` })
       .where(
         and(
           eq(schedules.organizationId, ranFrom),
@@ -129,7 +131,10 @@ function runsOf(parentType: 'project' | 'agent') {
         eq(repeated.idempotencyKey, idempotencyKey),
       ),
     )
-  /** The run that this request made, or that an earlier one with the same `Idempotency-Key` made. */
+  /**
+   * The run that this request made, or that an earlier one with the same `Idempotency-Key` made; none if the instant was
+   * taken by a run of another key.
+   */
   const selectCreated = compile(
     query
       .select(fields)
@@ -141,7 +146,8 @@ function runsOf(parentType: 'project' | 'agent') {
         and(
           eq(runs.organizationId, schedules.organizationId),
           eq(runs.scheduleId, schedules.id),
-          eq(runs.scheduledAt, sql`coalesce(${repeatedInstant}, ${now})`),
+          eq(runs.scheduledAt, sql`coalesce(${repeatedInstant}, ${scheduledAt})`),
+          sql`(${idempotencyKey} is null or ${runs.idempotencyKey} = ${idempotencyKey})`,
         ),
       )
       .where(and(mayAct, inReach)),
