@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parseCron, problemOfCron } from '../../src/schedules/cron.ts'
 import { nextRun } from '../../src/schedules/next-run.ts'
 
@@ -17,6 +17,34 @@ function firings(expression: string, count: number, after = '2026-02-26T00:00:00
 /** The days of 2026 from 26 February at whose midnight the expression fires. */
 const days = (expression: string, count: number) =>
   firings(expression, count).map((instant) => instant.replace(' 00:00', ''))
+
+const NEVER_FIRING = [
+  '0 0 30 2 *',
+  '59 23 31 feb,4,jun,9,NOV *',
+  '*/5 * 30,31 2 *',
+  '* * 31 4-6/2 *',
+  '0-59 0-23 30-31 2-2 *',
+]
+
+/** What it returns while there is no `Date`. */
+function withoutDates<Result>(act: () => Result): Result {
+  vi.stubGlobal('Date', undefined)
+  try {
+    return act()
+  } finally {
+    vi.unstubAllGlobals()
+  }
+}
+
+/** What it says as it fails. */
+function messageOf(act: () => unknown): string | undefined {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    return String(error)
+  }
+}
 
 describe('a cron expression', () => {
   it.each([
@@ -300,6 +328,23 @@ describe('a cron expression', () => {
       }),
       { numRuns: 1000, seed: 20260329 },
     )
+  })
+
+  it('is told to never fire without a look at any date', () => {
+    const problems = withoutDates(() => NEVER_FIRING.map(problemOfCron))
+    expect(problems).toEqual(NEVER_FIRING.map(() => expect.stringMatching(/never fires/)))
+    const fires = withoutDates(() => problemOfCron('0 0 29 2 *'))
+    expect(fires).toBeUndefined()
+  })
+
+  it('that never fires has no next run, and none is searched', () => {
+    const after = new Date('2026-03-29T01:00:00.000Z')
+    for (const expression of NEVER_FIRING) {
+      const ask = () => nextRun(expression, 'America/New_York', after)
+      expect(withoutDates(() => messageOf(ask))).toMatch(/never fires/)
+    }
+    // A search needs dates.
+    expect(withoutDates(() => messageOf(() => nextRun('0 0 29 2 *', 'UTC', after)))).toMatch(/TypeError/)
   })
 
   it('is refused quickly, however long it is', () => {

@@ -2,14 +2,17 @@ import { Cron } from 'croner'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { problemOfCron } from '../../src/schedules/cron.ts'
-import { nextRun } from '../../src/schedules/next-run.ts'
+import { latestRun, nextRun } from '../../src/schedules/next-run.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** Each with the years of clock changes that are looked at. */
-const ZONES: [zone: string, firstYear: number, lastYear: number][] = [
+/** A zone, and the years of its clock changes that are looked at. */
+type ZoneYears = [zone: string, firstYear: number, lastYear: number]
+
+/** Those that are walked through for years. */
+const MAIN_ZONES: ZoneYears[] = [
   ['America/New_York', 2025, 2027],
   ['Europe/London', 2025, 2027],
   ['Australia/Lord_Howe', 2025, 2027],
@@ -18,6 +21,9 @@ const ZONES: [zone: string, firstYear: number, lastYear: number][] = [
   ['Pacific/Apia', 2010, 2013],
   ['Europe/Dublin', 2025, 2027],
   ['Antarctica/Troll', 2024, 2026],
+]
+const ZONES: ZoneYears[] = [
+  ...MAIN_ZONES,
   ['America/Nuuk', 2022, 2026],
   // Summer time is off in Ramadan.
   ['Africa/Casablanca', 2023, 2025],
@@ -44,14 +50,16 @@ const ZONES: [zone: string, firstYear: number, lastYear: number][] = [
   ['Africa/Monrovia', 1972, 1972],
 ]
 
-// The oracle: every half minute of a few days around a clock change, with what the wall clock shows.
+// The oracle: every minute, or half minute, with what the wall clock shows.
 
 const TICK_MS = MINUTE_MS / 2
 const QUARTER_MS = 15 * MINUTE_MS
+const DAY_MINUTES = 1440
 
-/** What the clock of a zone shows at one instant, a tick later and so on, as the epoch milliseconds of the same reading in UTC. */
+/** What the clock of a zone shows at one instant, a tick later and so on, in minutes of a clock in UTC. */
 interface Walk {
   readonly start: number
+  readonly tickMs: number
   readonly readings: Float64Array
 }
 
@@ -96,25 +104,31 @@ function changesOf(zone: string, firstYear: number, lastYear: number): number[] 
   return changes
 }
 
-const walks = new Map<string, Walk>()
-
-function walkAround(zone: string, change: number): Walk {
-  const name = `${zone} ${change}`
-  const known = walks.get(name)
-  if (known) return known
+function walkOver(zone: string, start: number, end: number, tickMs: number): Walk {
   const clock = wallClockOf(zone)
-  const start = Math.floor(change / DAY_MS - 3) * DAY_MS
-  const readings = new Float64Array((6 * DAY_MS) / TICK_MS)
-  for (let from = 0; from < readings.length; from += QUARTER_MS / TICK_MS) {
+  const readings = new Float64Array((end - start) / tickMs)
+  for (let from = 0; from < readings.length; from += QUARTER_MS / tickMs) {
     // The runtime is asked for each tick of the quarter of an hour in which the clock changes, and once for the others.
-    const instant = start + from * TICK_MS
+    const instant = start + from * tickMs
     const reading = clock(instant)
     const isSteady = clock(instant + QUARTER_MS) - reading === QUARTER_MS
-    for (let elapsed = 0; elapsed < QUARTER_MS; elapsed += TICK_MS) {
-      readings[from + elapsed / TICK_MS] = isSteady ? reading + elapsed : clock(instant + elapsed)
+    for (let elapsed = 0; elapsed < QUARTER_MS; elapsed += tickMs) {
+      readings[from + elapsed / tickMs] =
+        (isSteady ? reading + elapsed : clock(instant + elapsed)) / MINUTE_MS
     }
   }
-  const walk = { start, readings }
+  return { start, tickMs, readings }
+}
+
+const endOf = ({ start, tickMs, readings }: Walk) => start + readings.length * tickMs
+
+const walks = new Map<string, Walk>()
+
+/** The days around a change, by half minutes: some offsets had them. */
+function walkAround(zone: string, change: number): Walk {
+  const name = `${zone} ${change}`
+  const start = Math.floor(change / DAY_MS - 3) * DAY_MS
+  const walk = walks.get(name) ?? walkOver(zone, start, start + 6 * DAY_MS, TICK_MS)
   walks.set(name, walk)
   return walk
 }
@@ -128,53 +142,100 @@ function valuesOf(field: string, min: number, max: number, names: string[] = [])
     names.includes(text.toLowerCase()) ? names.indexOf(text.toLowerCase()) + min : Number(text)
   for (const item of field.split(',')) {
     const [range, step] = item.split('/') as [string, string?]
-    const [from, to] = range === '*' ? [min, max] : range.split('-').map(numberOf)
-    const end = to ?? (step ? max : from)
-    for (let value = from as number; value <= (end as number); value += Number(step ?? 1)) values.add(value)
+    const [first, last] = range.split('-') as [string, string?]
+    const from = first === '*' ? min : numberOf(first)
+    let to = last === undefined ? from : numberOf(last)
+    if (first === '*' || (step && last === undefined)) to = Math.max(from, max)
+    // A range of names may end on the Sunday that comes after.
+    if (names === DAYS && last?.toLowerCase() === 'sun' && from > 0) to = 7
+    for (let value = from; value <= to; value += Number(step ?? 1)) values.add(value)
   }
   return values
 }
 
+type FiveFields = [minute: string, hour: string, day: string, month: string, weekday: string]
+
+const MACROS: Record<string, string> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+}
+
+const fieldsOf = (expression: string) => (MACROS[expression] ?? expression).split(' ') as FiveFields
+
+/** Whether the expression matches a reading, in minutes. */
 function matcherOf(expression: string): (reading: number) => boolean {
-  const [minute, hour, day, month, weekday] = expression.split(' ') as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
+  const [minute, hour, day, month, weekday] = fieldsOf(expression)
   const minutes = valuesOf(minute, 0, 59)
   const hours = valuesOf(hour, 0, 23)
   const days = valuesOf(day, 1, 31)
   const months = valuesOf(month, 1, 12, NAMES)
   const weekdays = new Set([...valuesOf(weekday, 0, 6, DAYS)].map((value) => value % 7))
-  return (reading) => {
-    const date = new Date(reading)
-    if (!minutes.has(date.getUTCMinutes()) || !hours.has(date.getUTCHours())) return false
+  const times = Uint8Array.from({ length: DAY_MINUTES }, (_, time) =>
+    Number(hours.has(Math.floor(time / 60)) && minutes.has(time % 60)),
+  )
+  const isDay = (date: Date) => {
     if (!months.has(date.getUTCMonth() + 1)) return false
-    const isDay = days.has(date.getUTCDate())
-    const isWeekday = weekdays.has(date.getUTCDay())
-    return day !== '*' && weekday !== '*' ? isDay || isWeekday : isDay && isWeekday
+    const isOfMonth = days.has(date.getUTCDate())
+    const isOfWeek = weekdays.has(date.getUTCDay())
+    return day !== '*' && weekday !== '*' ? isOfMonth || isOfWeek : isOfMonth && isOfWeek
+  }
+  let latest = { day: Number.NaN, matches: false }
+  return (reading) => {
+    if (times[reading % DAY_MINUTES] === 0) return false
+    const day = Math.floor(reading / DAY_MINUTES)
+    if (day !== latest.day) latest = { day, matches: isDay(new Date(day * DAY_MS)) }
+    return latest.matches
   }
 }
 
 /** Every instant of the walk after this one at which the expression fires. */
-function* firingsOf(expression: string, { start, readings }: Walk, after = start): Generator<number> {
+function* firingsOf(
+  expression: string,
+  { start, tickMs, readings }: Walk,
+  after = start,
+): Generator<number, undefined> {
   const matches = matcherOf(expression)
-  const isInterval = /[*/]/.test(expression.split(' ', 2).join(''))
+  const isInterval = /[*/]/.test(fieldsOf(expression).slice(0, 2).join(''))
+  // From two days before: no clock goes back by more than one.
+  const first = Math.max(0, Math.floor((after - start - 2 * DAY_MS) / tickMs))
   let latest = Number.POSITIVE_INFINITY
-  for (const [index, reading] of readings.entries()) {
-    const instant = start + index * TICK_MS
+  for (let index = first; index < readings.length; index++) {
+    const reading = readings[index] as number
+    const instant = start + index * tickMs
     // An interval fires with each minute that matches; a fixed time as the clock comes to it or past it, and once.
-    const from = isInterval ? Math.ceil(reading / MINUTE_MS) : Math.floor(latest / MINUTE_MS) + 1
-    if (instant > after && isAny(matches, from * MINUTE_MS, reading)) yield instant
-    latest = index === 0 ? reading : Math.max(latest, reading)
+    const from = isInterval ? Math.ceil(reading) : Math.floor(latest) + 1
+    if (instant > after && isAny(matches, from, reading)) yield instant
+    latest = index === first ? reading : Math.max(latest, reading)
   }
 }
 
 function isAny(matches: (reading: number) => boolean, first: number, last: number): boolean {
-  for (let reading = first; reading <= last; reading += MINUTE_MS) if (matches(reading)) return true
+  for (let reading = first; reading <= last; reading++) if (matches(reading)) return true
   return false
+}
+
+/** The first after an instant, and those that come within a span of time from it. */
+function firingsUpTo(expression: string, walk: Walk, after: number, spanMs: number): number[] {
+  const found: number[] = []
+  for (const instant of firingsOf(expression, walk, after)) {
+    if (instant > (found[0] ?? instant) + spanMs) break
+    found.push(instant)
+  }
+  return found
+}
+
+const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function everFires(expression: string): boolean {
+  const [, , day, month, weekday] = fieldsOf(expression)
+  const earliest = Math.min(...valuesOf(day, 1, 31))
+  const months = [...valuesOf(month, 1, 12, NAMES)]
+  return weekday !== '*' || months.some((each) => earliest <= (LONGEST_MONTHS[each - 1] ?? 0))
 }
 
 const minuteField = fc.constantFrom(
@@ -266,6 +327,56 @@ const anyExpression = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...sparse) },
 )
 
+/** A field that mostly matches the value, in any writing that the grammar has. */
+function fieldNear(value: number, min: number, max: number, names: string[] = []): fc.Arbitrary<string> {
+  const any = fc.integer({ min, max })
+  const step = fc.integer({ min: 1, max: max - min + 1 })
+  const range = any.map((other) => `${Math.min(value, other)}-${Math.max(value, other)}`)
+  const name = names[value - min]
+  return fc.oneof(
+    { weight: 6, arbitrary: fc.constant(String(value)) },
+    { weight: 3, arbitrary: any.map((other) => `${other},${value}`) },
+    { weight: 2, arbitrary: range },
+    fc.tuple(range, step).map((parts) => parts.join('/')),
+    { weight: 2, arbitrary: fc.integer({ min: 1, max: 12 }).map((size) => `*/${Math.min(size, max)}`) },
+    fc.tuple(any, step).map((parts) => parts.join('/')),
+    fieldOf(min, max, names),
+    ...(name
+      ? [{ weight: 4, arbitrary: fc.constantFrom(name, name.toUpperCase(), `${value},${name}`) }]
+      : []),
+    ...(names === DAYS ? [fc.constantFrom(...dayNames)] : []),
+  )
+}
+
+/** Expressions of every kind, most of which match what the clock shows, or skips, within hours of a change. */
+function expressionsAround(zone: string, change: number): fc.Arbitrary<string> {
+  const clock = wallClockOf(zone)
+  const readings = [-3, -1 / 60, 0, 3].map((hours) => clock(change + hours * HOUR_MS) / MINUTE_MS)
+  const orStar = (starWeight: number, field: fc.Arbitrary<string>) =>
+    fc.oneof({ weight: starWeight, arbitrary: fc.constant('*') }, { weight: 10, arbitrary: field })
+  return fc
+    .integer({ min: Math.min(...readings), max: Math.max(...readings) })
+    .chain((reading) => {
+      const date = new Date(reading * MINUTE_MS)
+      return fc.oneof(
+        {
+          weight: 40,
+          arbitrary: fc
+            .tuple(
+              orStar(1, fieldNear(date.getUTCMinutes(), 0, 59)),
+              orStar(2, fieldNear(date.getUTCHours(), 0, 23)),
+              orStar(15, fieldNear(date.getUTCDate(), 1, 31)),
+              orStar(15, fieldNear(date.getUTCMonth() + 1, 1, 12, NAMES)),
+              orStar(15, fieldNear(date.getUTCDay(), 0, 6, DAYS)),
+            )
+            .map((fields) => fields.join(' ')),
+        },
+        fc.constantFrom(...Object.keys(MACROS)),
+      )
+    })
+    .filter(everFires)
+}
+
 function croner(expression: string, timezone: string, after: number): Date {
   const next = new Cron(expression, { timezone, mode: '5-part', sloppyRanges: true }).nextRun(new Date(after))
   if (!next) throw new Error(`croner finds no run of ${expression}`)
@@ -279,6 +390,22 @@ const fromChange = fc.oneof(
   fc.integer({ min: -2 * DAY_MS, max: 2 * DAY_MS }),
   fc.constantFrom(-MINUTE_MS, -1000, -1, 0, 1, 1000, MINUTE_MS),
 )
+
+/** Of a zone: a clock change, an expression, and instants from hours to months away. */
+function casesAround([zone, firstYear, lastYear]: ZoneYears) {
+  return fc.constantFrom(...changesOf(zone, firstYear, lastYear)).chain((change) =>
+    fc.record({
+      change: fc.constant(change),
+      expression: expressionsAround(zone, change),
+      distances: fc.array(fromChange, { minLength: 9, maxLength: 9 }),
+      daysBefore: fc.integer({ min: 3, max: Math.floor((change - Date.UTC(firstYear)) / DAY_MS) - 3 }),
+    }),
+  )
+}
+
+function walkThrough([zone, firstYear, lastYear]: ZoneYears): Walk {
+  return walkOver(zone, Date.UTC(firstYear), Date.UTC(lastYear + 1), MINUTE_MS)
+}
 
 /** The first few firings, as `MM-DDTHH:MM` in UTC. */
 function firings(expression: string, zone: string, after: string, count: number): string[] {
@@ -310,12 +437,40 @@ describe('the next run', () => {
         const walk = walkAround(zone, change)
         const expected = firingsOf(expression, walk, after).next().value
         const actual = nextRun(expression, zone, new Date(after)).getTime()
-        if (expected === undefined)
-          expect(actual).toBeGreaterThanOrEqual(walk.start + walk.readings.length * TICK_MS)
+        if (expected === undefined) expect(actual).toBeGreaterThanOrEqual(endOf(walk))
         else expect(new Date(actual).toISOString()).toBe(new Date(expected).toISOString())
       }),
       { numRuns: 6000, seed: 20260329 },
     )
+  })
+
+  it.each(MAIN_ZONES)('agrees with a walk over every minute of years in 12,500 cases: %s', (...years) => {
+    const [zone] = years
+    const walk = walkThrough(years)
+    const agreed = new Set<string>()
+    const check = (expression: string, after: number, expected: number | undefined) => {
+      const actual = nextRun(expression, zone, new Date(after)).getTime()
+      if (expected === undefined) return expect(actual).toBeGreaterThanOrEqual(endOf(walk))
+      expect([expression, after, actual]).toEqual([expression, after, expected])
+      expect(actual).toBeGreaterThan(after)
+      agreed.add(`${expression} after ${after}`)
+    }
+    fc.assert(
+      fc.property(casesAround(years), ({ change, expression, distances, daysBefore }) => {
+        const instants = distances.map((distance) => change + distance).sort((a, b) => a - b)
+        const firings = firingsOf(expression, walk, instants[0])
+        let expected = firings.next().value
+        for (const after of instants) {
+          while (expected !== undefined && expected <= after) expected = firings.next().value
+          check(expression, after, expected)
+        }
+        if (expected !== undefined) check(expression, expected, firings.next().value)
+        const longBefore = change - daysBefore * DAY_MS
+        check(expression, longBefore, firingsOf(expression, walk, longBefore).next().value)
+      }),
+      { numRuns: 1300, seed: 20260329 },
+    )
+    expect(agreed.size).toBeGreaterThan(12_500)
   })
 
   it('agrees with every instant of the walk, run after run, across each clock change', () => {
@@ -424,6 +579,51 @@ describe('the next run', () => {
     ])
     expect(firings('0 0 30 2 7', 'UTC', '2026-02-28T00:00:00.000Z', 1)).toEqual(['2027-02-07T00:00Z'])
     expect(firings('0 0 13 * */1', 'UTC', '2026-02-13T00:00:00.000Z', 1)).toEqual(['2026-02-14T00:00Z'])
+  })
+})
+
+describe('the latest run', () => {
+  it.each(MAIN_ZONES)('agrees with a walk over every minute in 1,000 cases: %s', (...years) => {
+    const [zone] = years
+    const walk = walkThrough(years)
+    const agreed = new Set<string>()
+    const span = fc.oneof(
+      { weight: 4, arbitrary: fc.integer({ max: 3 * DAY_MS, min: 0 }) },
+      fc.integer({ max: 60 * DAY_MS, min: 0 }),
+    )
+    fc.assert(
+      fc.property(casesAround(years), span, ({ change, expression, distances }, span) => {
+        const [due, ...later] = firingsUpTo(expression, walk, change + (distances[0] ?? 0), span)
+        fc.pre(due !== undefined)
+        const runs = [due, ...later]
+        const [last = due, secondLast] = runs.reverse()
+        const check = (until: number, expected: number) => {
+          const actual = latestRun(expression, zone, new Date(due), new Date(until)).getTime()
+          expect([expression, due, until, actual]).toEqual([expression, due, until, expected])
+          agreed.add(`${expression} from ${due} to ${until}`)
+        }
+        check(due, due)
+        check(Math.min(due + span, endOf(walk) - 1), last)
+        check(last, last)
+        if (secondLast !== undefined) check(last - 1, secondLast)
+      }),
+      { numRuns: 350, seed: 20260329 },
+    )
+    expect(agreed.size).toBeGreaterThan(1000)
+  })
+
+  it('is found in ten years of minutes', () => {
+    const [due, until] = [new Date('2026-03-29T01:00:00.000Z'), new Date('2036-03-29T01:00:59.999Z')]
+    expect(latestRun('* * * * *', 'Europe/London', due, until).toISOString()).toBe('2036-03-29T01:00:00.000Z')
+  })
+
+  it('leaves the given instants as they are', () => {
+    const [due, until] = [new Date('2026-03-29T01:00:00.000Z'), new Date('2026-03-30T01:00:00.000Z')]
+    latestRun('0 * * * *', 'Europe/London', due, until)
+    expect([due.toISOString(), until.toISOString()]).toEqual([
+      '2026-03-29T01:00:00.000Z',
+      '2026-03-30T01:00:00.000Z',
+    ])
   })
 })
 

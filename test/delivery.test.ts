@@ -1,0 +1,1010 @@
+import { createMessageBatch } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { schedules } from '../src/db/schema.ts'
+import type { Values } from '../src/db/statement.ts'
+import { deliverRuns } from '../src/delivery/deliver.ts'
+import type { RunReference } from '../src/delivery/message.ts'
+import { mintSecret } from '../src/delivery/signature.ts'
+import type { Environment } from '../src/environment.ts'
+import { tick } from '../src/tick/tick.ts'
+import { request } from './support/api.ts'
+import { failingDatabase } from './support/bindings.ts'
+import { type Answer, type Received, Receiver } from './support/receiver.ts'
+import { Workspace } from './support/workspace.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const D1_ERROR = new Error('D1_ERROR: D1 DB is overloaded. Requests queued for too long.')
+const ENCRYPTION_KEYS = String(env.ENCRYPTION_KEYS)
+const OTHER_KEYS = 'other:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8='
+
+const ago = (ms: number) => new Date(Date.now() - ms).toISOString()
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+type Setup = Awaited<ReturnType<typeof withSchedule>>
+
+/** An organization with a run endpoint that answers so, and a schedule that has been enabled for an hour. */
+async function withSchedule(...answers: Answer[]) {
+  const workspace = await Workspace.create()
+  const key = await workspace.addKey()
+  const receiver = await new Receiver().answers(...answers)
+  const secret = await workspace.addRunEndpoint(receiver.url)
+  const projectId = await workspace.addProject()
+  const scheduleId = await addSchedule(workspace, projectId)
+  return { workspace, key, receiver, secret, projectId, scheduleId }
+}
+
+async function addSchedule(workspace: Workspace, projectId: string, id?: string): Promise<string> {
+  const scheduleId = await workspace.addSchedule('project', projectId, id === undefined ? {} : { id })
+  await workspace.change(schedules, scheduleId, { enabledAt: ago(HOUR_MS) })
+  return scheduleId
+}
+
+/** With a run that is in the queue. */
+async function withRun(...answers: Answer[]) {
+  const setup = await withSchedule(...answers)
+  return { ...setup, ...(await addRun(setup)) }
+}
+
+async function addRun(
+  { workspace, scheduleId }: Pick<Setup, 'workspace' | 'scheduleId'>,
+  values: Values = {},
+) {
+  const leased = { sendAfter: new Date(Date.now() + 15 * MINUTE_MS).toISOString() }
+  const runId = await workspace.addRun(scheduleId, { ...leased, ...values })
+  return { runId, reference: referenceTo(await runOf(workspace, runId)) }
+}
+
+/** What the queue would bring now. */
+function referenceTo({ organizationId, scheduleId, scheduledAt, attempts }: Record<string, unknown>) {
+  return { organizationId, scheduleId, scheduledAt, attempts } as RunReference
+}
+
+async function runOf(workspace: Workspace, runId: string): Promise<Record<string, unknown>> {
+  const row = (await workspace.dump('runs')).find(({ id }) => id === runId)
+  if (!row) throw new Error('There is no such run')
+  return row
+}
+
+/** Hands a batch over: a message for each list of runs. */
+function deliverMessages(messages: RunReference[][], environment: Partial<Environment> = {}): Promise<void> {
+  const batch = messages.map((runs, index) => ({
+    id: String(index),
+    timestamp: new Date(),
+    attempts: 1,
+    body: { runs },
+  }))
+  return deliverRuns(createMessageBatch('workspace-api-runs', batch), { ...env, ...environment })
+}
+
+const deliver = (runs: RunReference[], environment?: Partial<Environment>) =>
+  deliverMessages([runs], environment)
+
+/** Delivers a run as it is in the ledger now. */
+async function deliverNow(workspace: Workspace, runId: string, environment?: Partial<Environment>) {
+  await deliver([referenceTo(await runOf(workspace, runId))], environment)
+}
+
+async function poll(isDone: () => Promise<boolean>): Promise<void> {
+  await vi.waitFor(async () => expect(await isDone()).toBe(true), { timeout: 20_000, interval: 50 })
+}
+
+/** Something happens before the call to the database with this number, from 0. */
+function databaseThat(happens: () => unknown, call = 1): D1Database {
+  let calls = 0
+  return {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    async batch(statements: D1PreparedStatement[]) {
+      if (calls++ === call) await happens()
+      return env.DB.batch(statements)
+    },
+  } as unknown as D1Database
+}
+
+/** The network, where the tests' receiver can't answer so. @returns what was sent. */
+function networkThat(answer: (signal: AbortSignal) => Promise<Response>) {
+  return vi.spyOn(globalThis, 'fetch').mockImplementation((_, init) => answer(init?.signal as AbortSignal))
+}
+
+/** A message that was received, as the library takes it. */
+function messageOf({ body, headers }: Received) {
+  return { body, headers: { ...headers } as Record<string, string> }
+}
+
+async function only(receiver: Receiver): Promise<Received> {
+  const [received, ...others] = await receiver.received()
+  expect(others).toEqual([])
+  if (!received) throw new Error('Nothing was received')
+  return received
+}
+
+describe('a delivery', () => {
+  it('is a POST of the run, and of nothing else', async () => {
+    const { workspace, receiver, projectId, scheduleId, runId, reference } = await withRun(200)
+    const before = Math.floor(Date.now() / 1000)
+    await deliver([reference])
+    const { method, headers, body } = await only(receiver)
+    expect(method).toBe('POST')
+    expect(JSON.parse(body)).toEqual({
+      type: 'schedule.run',
+      timestamp: reference.scheduledAt,
+      data: {
+        id: runId,
+        scheduleId,
+        projectId,
+        agentId: null,
+        cron: '0 6 * * *',
+        timezone: 'UTC',
+        scheduledAt: reference.scheduledAt,
+      },
+    })
+    const { 'webhook-timestamp': timestamp, 'webhook-signature': signature, ...others } = headers
+    expect(others).toEqual({
+      'content-type': 'application/json',
+      'content-length': String(new TextEncoder().encode(body).byteLength),
+      'user-agent': 'Workspace-API',
+      'webhook-id': runId,
+      host: 'hooks.example.com',
+      'cf-worker': expect.anything(),
+    })
+    expect(Number(timestamp)).toBeGreaterThanOrEqual(before)
+    expect(Number(timestamp)).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000))
+    expect(signature).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/)
+    expect(await runOf(workspace, runId)).toMatchObject({
+      status: 'delivered',
+      attempts: 1,
+      lastError: null,
+      sendAfter: null,
+    })
+  })
+
+  it('tells the agent of an agent’s schedule', async () => {
+    const { workspace, receiver } = await withSchedule(200)
+    const agentId = await workspace.addAgent()
+    const scheduleId = await workspace.addSchedule('agent', agentId, { cron: '5 4 * * *' })
+    const { reference } = await addRun({ workspace, scheduleId })
+    await deliver([reference])
+    const { data } = JSON.parse((await only(receiver)).body)
+    expect(data).toMatchObject({ projectId: null, agentId, scheduleId, cron: '5 4 * * *', timezone: 'UTC' })
+  })
+
+  it('comes through the queue', async () => {
+    const { workspace, receiver, runId, reference } = await withRun(200)
+    await env.RUNS.send({ runs: [reference] })
+    await poll(async () => (await runOf(workspace, runId)).status === 'delivered')
+    expect((await only(receiver)).headers['webhook-id']).toBe(runId)
+  })
+
+  it('comes of a tick, for a schedule that is due', async () => {
+    const { workspace, receiver, scheduleId } = await withSchedule(200)
+    const scheduledAt = ago(MINUTE_MS / 2)
+    await workspace.change(schedules, scheduleId, { nextRunAt: scheduledAt })
+    await tick(env, new Date())
+    await poll(async () => (await workspace.dump('runs'))[0]?.status === 'delivered')
+    expect(JSON.parse((await only(receiver)).body)).toMatchObject({ timestamp: scheduledAt })
+  })
+})
+
+describe('a receiver with the public library', () => {
+  async function received() {
+    const setup = await withRun(200)
+    await deliver([setup.reference])
+    return { ...setup, ...messageOf(await only(setup.receiver)), library: new Webhook(setup.secret) }
+  }
+
+  it('accepts what it gets', async () => {
+    const { library, body, headers, runId } = await received()
+    expect(library.verify(body, headers)).toEqual(JSON.parse(body))
+    expect(headers['webhook-id']).toBe(runId)
+  })
+
+  it.each<[string, (message: { body: string; headers: Record<string, string> }) => unknown]>([
+    ['a body', (message) => Object.assign(message, { body: message.body.replace('UTC', 'GMT') })],
+    ['a space in the body', (message) => Object.assign(message, { body: `${message.body} ` })],
+    ['an id', ({ headers }) => Object.assign(headers, { 'webhook-id': crypto.randomUUID() })],
+    [
+      'a timestamp',
+      ({ headers }) =>
+        Object.assign(headers, { 'webhook-timestamp': String(Number(headers['webhook-timestamp']) + 1) }),
+    ],
+    [
+      'a signature',
+      ({ headers }) =>
+        Object.assign(headers, {
+          'webhook-signature': headers['webhook-signature']?.replace(/,./, (text) =>
+            text === ',A' ? ',B' : ',A',
+          ),
+        }),
+    ],
+  ])('refuses it with %s changed', async (_, change) => {
+    const { library, body, headers } = await received()
+    const message = { body, headers }
+    change(message)
+    expect(() => library.verify(message.body, message.headers)).toThrow('No matching signature found')
+  })
+
+  it('refuses it with another secret', async () => {
+    const { body, headers } = await received()
+    expect(() => new Webhook(mintSecret()).verify(body, headers)).toThrow('No matching signature found')
+  })
+
+  it('refuses it when it is over five minutes old', async () => {
+    const { library, body, headers } = await received()
+    const sentAt = Number(headers['webhook-timestamp']) * 1000
+    vi.useFakeTimers({ toFake: ['Date'], now: sentAt + 5 * MINUTE_MS })
+    expect(library.verify(body, headers)).toEqual(JSON.parse(body))
+    vi.setSystemTime(sentAt + 5 * MINUTE_MS + 1000)
+    expect(() => library.verify(body, headers)).toThrow('Message timestamp too old')
+    const timestamp = String(Date.now() / 1000)
+    expect(() => library.verify(body, { ...headers, 'webhook-timestamp': timestamp })).toThrow('No matching')
+  })
+
+  it('accepts a retry that comes hours later: each attempt is signed anew', async () => {
+    const { workspace, receiver, secret, runId } = await withRun(500, 200)
+    await deliverNow(workspace, runId)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 4 * HOUR_MS })
+    await deliverNow(workspace, runId)
+    const [first, second] = (await receiver.received()).map(messageOf)
+    expect([second?.body, second?.headers['webhook-id']]).toEqual([first?.body, first?.headers['webhook-id']])
+    expect(new Webhook(secret).verify(String(second?.body), second?.headers ?? {})).toBeTruthy()
+    expect(() => new Webhook(secret).verify(String(first?.body), first?.headers ?? {})).toThrow('too old')
+  })
+
+  it('accepts it with either secret during a rotation, and with the new one after', async () => {
+    const { workspace, key, receiver, secret, scheduleId } = await withSchedule(200)
+    const rotated = await request('POST', '/v1/run-endpoint/rotate', { key, json: { overlapSeconds: 3600 } })
+    const expiry = Date.parse(rotated.body.previousSecretExpiresAt)
+    const verifiedWith = async (): Promise<boolean[]> => {
+      const { reference, runId } = await addRun({ workspace, scheduleId })
+      await deliver([reference])
+      const message = (await receiver.received()).find(({ headers }) => headers['webhook-id'] === runId)
+      return [secret, rotated.body.secret].map((each) => {
+        try {
+          return new Webhook(each).verify(String(message?.body), message?.headers ?? {}) !== undefined
+        } catch {
+          return false
+        }
+      })
+    }
+    expect(await verifiedWith()).toEqual([true, true])
+    vi.useFakeTimers({ toFake: ['Date'], now: expiry - 1 })
+    expect(await verifiedWith()).toEqual([true, true])
+    vi.setSystemTime(expiry)
+    expect(await verifiedWith()).toEqual([false, true])
+  })
+})
+
+describe('an answer', () => {
+  it.each([200, 201, 202, 206, 226, 299])('of %i takes the run', async (status) => {
+    const { workspace, runId, reference } = await withRun(status)
+    await deliver([reference])
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, lastError: null })
+  })
+
+  it.each([204, 205])('of %i, which has no body, takes the run', async (status) => {
+    const { workspace, runId, reference } = await withRun(200)
+    networkThat(async () => new Response(null, { status }))
+    await deliver([reference])
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, lastError: null })
+  })
+
+  it.each([
+    300, 301, 302, 303, 307, 308, 400, 401, 404, 408, 409, 411, 413, 422, 429, 500, 502, 503, 504, 599,
+  ])('of %i does not, and the run is to be sent again', async (status) => {
+    const { workspace, receiver, runId, reference } = await withRun(status)
+    await deliver([reference])
+    await only(receiver)
+    const run = await runOf(workspace, runId)
+    expect(run).toMatchObject({ status: 'pending', attempts: 1 })
+    expect(run.sendAfter).toEqual(expect.any(String))
+    const isRedirect = status >= 300 && status < 400
+    expect(run.lastError).toBe(isRedirect ? `HTTP ${status}: redirects are not followed` : `HTTP ${status}`)
+  })
+
+  it('that redirects is not followed', async () => {
+    const target = new Receiver()
+    const { workspace, receiver, runId, reference } = await withRun(target.box)
+    await deliver([reference])
+    await only(receiver)
+    expect(await target.received()).toEqual([])
+    expect(await runOf(workspace, runId)).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      lastError: 'HTTP 307: redirects are not followed',
+    })
+  })
+
+  it('that never comes is waited for 15 seconds', async () => {
+    const { workspace, receiver, runId, reference } = await withRun('hang')
+    await deliver([reference])
+    await only(receiver)
+    expect(await runOf(workspace, runId)).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      lastError: 'No answer within 15 seconds',
+    })
+  })
+
+  it.each([
+    new TypeError('connect ECONNREFUSED 10.0.0.3:443 whsec_inner'),
+    new Error('Network connection lost. whsec_inner'),
+    new DOMException('The operation was aborted. whsec_inner', 'AbortError'),
+    'whsec_inner',
+  ])('that breaks off is told in constant words: %s', async (error) => {
+    const { workspace, runId, reference } = await withRun(200)
+    networkThat(() => Promise.reject(error))
+    await deliver([reference])
+    const run = await runOf(workspace, runId)
+    expect(run).toMatchObject({ status: 'pending', attempts: 1, lastError: 'The connection failed' })
+    expect(run.sendAfter).toEqual(expect.any(String))
+  })
+
+  it('is not read: its words are nowhere', async () => {
+    const { workspace, reference } = await withRun(500)
+    await deliver([reference])
+    expect(JSON.stringify(await workspace.dump('runs'))).not.toContain('nobody reads')
+  })
+})
+
+describe('what was not taken', () => {
+  const PAUSES = [1, 5, 15, 60, 180].map((minutes) => minutes * MINUTE_MS)
+
+  it('is sent again after growing pauses, with the same id and body, and failed after the sixth time', async () => {
+    const { workspace, receiver, runId } = await withRun(500, 501, 502, 503, 504, 505)
+    for (const [index, pause] of PAUSES.entries()) {
+      const before = Date.now()
+      await deliverNow(workspace, runId)
+      const { sendAfter, ...run } = await runOf(workspace, runId)
+      expect(run).toMatchObject({ status: 'pending', attempts: index + 1, lastError: `HTTP ${500 + index}` })
+      expect(Date.parse(String(sendAfter))).toBeGreaterThanOrEqual(before + pause)
+      expect(Date.parse(String(sendAfter))).toBeLessThanOrEqual(Date.now() + 1.2 * pause)
+    }
+    await deliverNow(workspace, runId)
+    expect(await runOf(workspace, runId)).toMatchObject({
+      status: 'failed',
+      attempts: 6,
+      lastError: 'HTTP 505',
+      sendAfter: null,
+    })
+    await deliverNow(workspace, runId)
+    const received = await receiver.received()
+    expect(received).toHaveLength(6)
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([runId]))
+  })
+
+  it('does not come back together', async () => {
+    const setup = await withSchedule(500)
+    const runs = []
+    for (let index = 0; index < 20; index++) {
+      runs.push((await addRun(setup, { scheduledAt: ago(index * 1000), attempts: 4 })).reference)
+    }
+    const before = Date.now()
+    await deliver(runs)
+    const after = Date.now()
+    const instants = (await setup.workspace.dump('runs')).map(({ sendAfter }) =>
+      Date.parse(String(sendAfter)),
+    )
+    expect(new Set(instants).size).toBeGreaterThan(10)
+    expect(Math.max(...instants) - Math.min(...instants)).toBeGreaterThan(after - before + MINUTE_MS)
+  })
+
+  it('is put into the queue by a tick at its time, not before', async () => {
+    const { workspace, runId } = await withRun(500)
+    await deliverNow(workspace, runId)
+    const due = Date.parse(String((await runOf(workspace, runId)).sendAfter))
+    const sent: RunReference[] = []
+    const RUNS = {
+      sendBatch: async (messages: { body: { runs: RunReference[] } }[]) => {
+        sent.push(...messages.flatMap(({ body }) => body.runs))
+      },
+    } as unknown as Environment['RUNS']
+    const mine = () => sent.filter(({ organizationId }) => organizationId === workspace.organizationId)
+    await tick({ ...env, RUNS }, new Date(due - 1))
+    expect(mine()).toEqual([])
+    await tick({ ...env, RUNS }, new Date(due))
+    expect(mine()).toMatchObject([{ ...referenceTo(await runOf(workspace, runId)), attempts: 1 }])
+  })
+
+  it('is delivered when it is taken at last, and its error is forgotten', async () => {
+    const { workspace, runId } = await withRun(500, 'break', 200)
+    for (const status of ['pending', 'pending', 'delivered']) {
+      await deliverNow(workspace, runId)
+      expect((await runOf(workspace, runId)).status).toBe(status)
+    }
+    expect(await runOf(workspace, runId)).toMatchObject({ attempts: 3, lastError: null, sendAfter: null })
+  })
+})
+
+describe('a receiver that answers 410', () => {
+  const GONE = 'HTTP 410: the run endpoint wants no more, and was removed'
+
+  it('gets no more: the run endpoint is removed, and the run waits to be pulled', async () => {
+    const { workspace, key, receiver, runId, reference } = await withRun(410)
+    await deliver([reference])
+    expect(await runOf(workspace, runId)).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      lastError: GONE,
+      sendAfter: null,
+    })
+    expect((await request('GET', '/v1/run-endpoint', { key })).status).toBe(404)
+    const { body } = await request('GET', '/v1/runs?status=pending', { key })
+    expect(body.items).toMatchObject([{ id: runId, lastError: GONE }])
+    await deliverNow(workspace, runId)
+    await only(receiver)
+    expect((await request('POST', `/v1/runs/${runId}/acknowledge`, { key })).body.status).toBe('delivered')
+  })
+
+  it('keeps no other run from being delivered', async () => {
+    const setup = await withSchedule(410, 200)
+    const runs = [await addRun(setup, { scheduledAt: ago(1000) }), await addRun(setup)]
+    await deliver(runs.map(({ reference }) => reference))
+    const statuses = (await setup.workspace.dump('runs')).map(({ status }) => String(status))
+    expect(statuses.sort()).toEqual(['delivered', 'pending'])
+    expect(await setup.workspace.dump('runEndpoints')).toEqual([])
+  })
+
+  it('stands in for no other: a run endpoint that was set to another URL meanwhile stays', async () => {
+    const { workspace, key, runId, reference } = await withRun(410)
+    const { url } = new Receiver()
+    const json = { url }
+    await deliver([reference], {
+      DB: databaseThat(() => request('PUT', '/v1/run-endpoint', { key, json })),
+    })
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 1, sendAfter: null })
+    expect((await request('GET', '/v1/run-endpoint', { key })).body.url).toBe(url)
+  })
+
+  it('is the endpoint of one organization alone, also at the same URL', async () => {
+    const { receiver, reference } = await withRun(410, 200)
+    const elsewhere = await Workspace.create()
+    await elsewhere.addRunEndpoint(receiver.url)
+    await deliver([reference])
+    expect(await elsewhere.dump('runEndpoints')).toHaveLength(1)
+  })
+})
+
+describe('without a run endpoint', () => {
+  it('a run that is in the queue waits to be pulled', async () => {
+    const { workspace, key, receiver, runId, reference } = await withRun(200)
+    expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
+    await deliver([reference])
+    expect(await receiver.received()).toEqual([])
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 0, sendAfter: null })
+    expect((await request('GET', '/v1/runs', { key })).body.items).toMatchObject([{ id: runId }])
+  })
+
+  it('a run keeps what was wrong with its last attempt', async () => {
+    const { workspace, runId, reference } = await withRun(503)
+    await deliver([reference])
+    await workspace.removeRunEndpoint()
+    await deliverNow(workspace, runId)
+    expect(await runOf(workspace, runId)).toMatchObject({
+      attempts: 1,
+      lastError: 'HTTP 503',
+      sendAfter: null,
+    })
+  })
+})
+
+describe('a message', () => {
+  it('that comes again sends nothing', async () => {
+    const { workspace, receiver, runId, reference } = await withRun(200)
+    await deliver([reference])
+    const run = await runOf(workspace, runId)
+    await deliver([reference])
+    await only(receiver)
+    expect(await runOf(workspace, runId)).toEqual(run)
+  })
+
+  it('that comes twice in a batch sends once', async () => {
+    const { workspace, receiver, runId, reference } = await withRun(200)
+    await deliverMessages([[reference, reference], [reference]])
+    await only(receiver)
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1 })
+  })
+
+  it.each([-1, 1])('of another attempt sends nothing: %i', async (difference) => {
+    const { workspace, receiver, runId } = await withRun(500)
+    await deliverNow(workspace, runId)
+    await deliverNow(workspace, runId)
+    const run = await runOf(workspace, runId)
+    await deliver([{ ...referenceTo(run), attempts: Number(run.attempts) + difference }])
+    expect(await receiver.received()).toHaveLength(2)
+    expect(await runOf(workspace, runId)).toEqual(run)
+  })
+
+  it.each(['delivered', 'failed', 'skipped'])('of a run that is %s sends nothing', async (status) => {
+    const { workspace, receiver, runId, reference } = await withRun(200)
+    await workspace.changeRun(runId, { status })
+    const run = await runOf(workspace, runId)
+    await deliver([reference])
+    expect(await receiver.received()).toEqual([])
+    expect(await runOf(workspace, runId)).toEqual(run)
+  })
+
+  it.each<[string, (setup: Setup) => Promise<unknown>]>([
+    ['schedule', ({ workspace, scheduleId }) => workspace.deleteSchedule(scheduleId)],
+    ['project', ({ workspace, projectId }) => workspace.delete('project', projectId)],
+  ])('of a run whose %s is deleted sends nothing', async (_, remove) => {
+    const { reference, ...setup } = await withRun(200)
+    await remove(setup)
+    await deliver([reference])
+    expect(await setup.receiver.received()).toEqual([])
+  })
+
+  it('of what is not in the ledger sends nothing', async () => {
+    const { receiver, reference } = await withRun(200)
+    const elsewhere = await withRun(200)
+    await deliverMessages([
+      [],
+      [
+        { ...reference, organizationId: elsewhere.workspace.organizationId },
+        { ...reference, scheduleId: elsewhere.scheduleId },
+        { ...reference, scheduledAt: ago(HOUR_MS) },
+      ],
+    ])
+    await deliverMessages([])
+    expect([await receiver.received(), await elsewhere.receiver.received()]).toEqual([[], []])
+  })
+})
+
+describe('a batch', () => {
+  it('of many organizations brings each what is its own, signed with its own secret', async () => {
+    const answers: Answer[] = [200, 500, 410, 'break', 202, 404, 200]
+    const setups = []
+    for (const answer of answers) setups.push(await withRun(answer))
+    await deliverMessages(setups.map(({ reference }) => [reference]))
+    for (const { receiver, secret, runId } of setups) {
+      const { body, headers } = messageOf(await only(receiver))
+      expect(new Webhook(secret).verify(body, headers)).toMatchObject({ data: { id: runId } })
+    }
+    const statuses = setups.map(async ({ workspace, runId }) => (await runOf(workspace, runId)).status)
+    const expected = ['delivered', 'pending', 'pending', 'pending', 'delivered', 'pending', 'delivered']
+    expect(await Promise.all(statuses)).toEqual(expected)
+    const endpoints = setups.map(async ({ workspace }) => (await workspace.dump('runEndpoints')).length)
+    expect(await Promise.all(endpoints)).toEqual([1, 1, 0, 1, 1, 1, 1])
+  })
+
+  it('as large as the queue makes them asks the database twice', async () => {
+    const setup = await withSchedule(200)
+    const references: RunReference[] = []
+    for (let index = 0; index < 40; index++) {
+      references.push((await addRun(setup, { scheduledAt: ago(index * 1000) })).reference)
+    }
+    let calls = 0
+    const DB = {
+      prepare: (sql: string) => env.DB.prepare(sql),
+      batch(statements: D1PreparedStatement[]) {
+        calls++
+        return env.DB.batch(statements)
+      },
+    } as unknown as D1Database
+    await deliverMessages(
+      [0, 10, 20, 30].map((start) => references.slice(start, start + 10)),
+      { DB },
+    )
+    expect(calls).toBe(2)
+    const ids = (await setup.receiver.received()).map(({ headers }) => String(headers['webhook-id']))
+    expect(ids.sort()).toEqual((await setup.workspace.dump('runs')).map(({ id }) => String(id)).sort())
+  })
+
+  it('sends six at once, and gives each the whole time to answer from when it is sent', async () => {
+    const setup = await withSchedule(200)
+    const references: RunReference[] = []
+    for (let index = 0; index < 15; index++) {
+      references.push((await addRun(setup, { scheduledAt: ago(index * 1000) })).reference)
+    }
+    const limits: AbortController[] = []
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      const controller = new AbortController()
+      limits.push(controller)
+      return controller.signal
+    })
+    let sent = 0
+    networkThat((signal) => {
+      sent++
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+      })
+    })
+    const delivery = deliver(references)
+    for (const expected of [6, 12, 15]) {
+      await poll(async () => sent === expected)
+      expect(limits).toHaveLength(expected)
+      for (const limit of limits) {
+        if (!limit.signal.aborted) limit.abort(new DOMException('The operation timed out', 'TimeoutError'))
+      }
+    }
+    await delivery
+    expect(timeout.mock.calls).toEqual(Array.from({ length: 15 }, () => [15_000]))
+    const errors = (await setup.workspace.dump('runs')).map(({ lastError }) => lastError)
+    expect(errors).toEqual(Array.from({ length: 15 }, () => 'No answer within 15 seconds'))
+  })
+})
+
+describe('failures in a row', () => {
+  /** Adds runs of which that became, oldest first, all before the one that is sent. */
+  async function addHistory(setup: Pick<Setup, 'workspace' | 'scheduleId'>, ...history: [string, number][]) {
+    const statuses = history.flatMap(([status, count]) => Array.from({ length: count }, () => status))
+    for (const [index, status] of statuses.entries()) {
+      const scheduledAt = ago(HOUR_MS / 2 - index * 1000)
+      await setup.workspace.addRun(setup.scheduleId, { scheduledAt, status, attempts: 6 })
+    }
+  }
+
+  /** Sends a run for the last time. */
+  async function failOnce(setup: Pick<Setup, 'workspace' | 'scheduleId'>, values: Values = {}) {
+    await deliver([(await addRun(setup, { attempts: 5, ...values })).reference])
+  }
+
+  async function stateOf({ key, projectId, scheduleId }: Setup) {
+    const { body } = await request('GET', `/v1/projects/${projectId}/schedules/${scheduleId}`, { key })
+    return body
+  }
+
+  const PAUSED = { enabledAt: null, nextRunAt: null, pausedReason: expect.any(String) }
+  const GOES_ON = { enabledAt: expect.any(String), nextRunAt: expect.any(String), pausedReason: null }
+
+  it('pause the schedule at twenty, and it says why', async () => {
+    const setup = await withSchedule(503)
+    await addHistory(setup, ['failed', 19])
+    const before = await stateOf(setup)
+    await failOnce(setup)
+    const after = await stateOf(setup)
+    expect(after).toEqual({
+      ...before,
+      enabledAt: null,
+      nextRunAt: null,
+      pausedReason: '20 runs in a row failed. The last: HTTP 503',
+      updatedAt: expect.any(String),
+    })
+    expect(after.updatedAt > before.updatedAt).toBe(true)
+  })
+
+  it('pause an agent’s schedule too', async () => {
+    const { workspace, key } = await withSchedule(500)
+    const agentId = await workspace.addAgent()
+    const scheduleId = await workspace.addSchedule('agent', agentId)
+    await workspace.change(schedules, scheduleId, { enabledAt: ago(HOUR_MS) })
+    await addHistory({ workspace, scheduleId }, ['failed', 19])
+    await failOnce({ workspace, scheduleId })
+    const { body } = await request('GET', `/v1/agents/${agentId}/schedules/${scheduleId}`, { key })
+    expect(body).toMatchObject(PAUSED)
+  })
+
+  it.each<[string, [string, number][], boolean]>([
+    ['nineteen', [['failed', 18]], false],
+    ['more than twenty', [['failed', 25]], true],
+    [
+      'a success long ago, then twenty',
+      [
+        ['delivered', 1],
+        ['failed', 19],
+      ],
+      true,
+    ],
+    [
+      'a success, then nineteen',
+      [
+        ['failed', 20],
+        ['delivered', 1],
+        ['failed', 18],
+      ],
+      false,
+    ],
+    [
+      'a success just before',
+      [
+        ['failed', 19],
+        ['delivered', 1],
+      ],
+      false,
+    ],
+    [
+      'twenty with skipped ones between',
+      [
+        ['failed', 10],
+        ['skipped', 30],
+        ['failed', 9],
+      ],
+      true,
+    ],
+    [
+      'twenty with pending ones between',
+      [
+        ['failed', 10],
+        ['pending', 5],
+        ['failed', 9],
+      ],
+      true,
+    ],
+    ['skipped ones', [['skipped', 30]], false],
+  ])('are counted: %s', async (_, history, isPaused) => {
+    const setup = await withSchedule(500)
+    await addHistory(setup, ...history)
+    await failOnce(setup)
+    expect(await stateOf(setup)).toMatchObject(isPaused ? PAUSED : GOES_ON)
+  })
+
+  it('are in the order of the instants, not of the answers', async () => {
+    const hidden = await withSchedule(500)
+    await addHistory(hidden, ['failed', 19], ['delivered', 1])
+    await failOnce(hidden, { scheduledAt: ago(HOUR_MS * 0.75) })
+    expect(await stateOf(hidden)).toMatchObject(GOES_ON)
+    const late = await withSchedule(500)
+    await addHistory(late, ['failed', 19])
+    await addRun(late, { scheduledAt: ago(HOUR_MS * 0.75), status: 'delivered' })
+    await failOnce(late)
+    expect(await stateOf(late)).toMatchObject(PAUSED)
+  })
+
+  it('all in one batch count', async () => {
+    const setup = await withSchedule(500)
+    const runs = []
+    for (let index = 0; index < 20; index++) {
+      runs.push((await addRun(setup, { scheduledAt: ago(index * 1000), attempts: 5 })).reference)
+    }
+    await deliver(runs)
+    expect(await stateOf(setup)).toMatchObject(PAUSED)
+  })
+
+  it.each<[string, Answer, number]>([
+    ['a run that will be sent again', 500, 4],
+    ['a run that is taken', 200, 5],
+    ['a run of an endpoint that is gone', 410, 5],
+  ])('are not added to by %s', async (_, answer, attempts) => {
+    const setup = await withSchedule(answer)
+    await addHistory(setup, ['failed', 20])
+    await failOnce(setup, { attempts })
+    expect(await stateOf(setup)).toMatchObject(GOES_ON)
+  })
+
+  it('are counted for each schedule', async () => {
+    const setup = await withSchedule(500)
+    const { workspace, projectId } = setup
+    const beside = { ...setup, scheduleId: await addSchedule(workspace, projectId) }
+    await addHistory(setup, ['failed', 19])
+    await addHistory(beside, ['failed', 18])
+    await failOnce(beside)
+    expect([await stateOf(setup), await stateOf(beside)]).toMatchObject([GOES_ON, GOES_ON])
+    await failOnce(setup)
+    expect([await stateOf(setup), await stateOf(beside)]).toMatchObject([PAUSED, GOES_ON])
+  })
+
+  it('pause every schedule of a batch, each with its own words, whatever its id', async () => {
+    const setup = await withSchedule(500)
+    const beside = { ...setup, scheduleId: await addSchedule(setup.workspace, setup.projectId) }
+    const elsewhere = await withSchedule(503)
+    const scheduleId = await addSchedule(elsewhere.workspace, elsewhere.projectId, setup.scheduleId)
+    const all = [setup, beside, { ...elsewhere, scheduleId }]
+    const references = []
+    for (const each of all) {
+      await addHistory(each, ['failed', 19])
+      references.push((await addRun(each, { attempts: 5 })).reference)
+    }
+    await deliver(references)
+    const states = []
+    for (const each of all) states.push(await stateOf(each))
+    expect(states.map(({ pausedReason }) => pausedReason?.replace(/.*: /, ''))).toEqual([
+      'HTTP 500',
+      'HTTP 500',
+      'HTTP 503',
+    ])
+  })
+
+  it('leave a schedule that its owner paused as it is', async () => {
+    const setup = await withSchedule(500)
+    await addHistory(setup, ['failed', 19])
+    const path = `/v1/projects/${setup.projectId}/schedules/${setup.scheduleId}`
+    await request('PATCH', path, { key: setup.key, json: { enabled: false } })
+    const before = await stateOf(setup)
+    await failOnce(setup)
+    expect(await stateOf(setup)).toEqual(before)
+    expect(before.pausedReason).toBeNull()
+  })
+
+  it('begin anew when the schedule is resumed', async () => {
+    const setup = await withSchedule(500)
+    await addHistory(setup, ['failed', 19])
+    await failOnce(setup)
+    const path = `/v1/projects/${setup.projectId}/schedules/${setup.scheduleId}`
+    const resumed = await request('PATCH', path, { key: setup.key, json: { enabled: true } })
+    expect(resumed.body).toMatchObject(GOES_ON)
+    await failOnce(setup, { scheduledAt: ago(10 * MINUTE_MS) })
+    const from = Date.parse(resumed.body.enabledAt)
+    for (let count = 1; count <= 20; count++) {
+      expect([count, await stateOf(setup)]).toMatchObject([count, GOES_ON])
+      await failOnce(setup, { scheduledAt: new Date(from + (count - 1) * MINUTE_MS).toISOString() })
+    }
+    expect(await stateOf(setup)).toMatchObject(PAUSED)
+  })
+
+  it('let a run on request through while it is paused', async () => {
+    const setup = await withSchedule(500)
+    await addHistory(setup, ['failed', 19])
+    await failOnce(setup)
+    await setup.receiver.answers(200)
+    const { runId, reference } = await addRun(setup, { scheduledAt: ago(-1000) })
+    await deliver([reference])
+    expect((await runOf(setup.workspace, runId)).status).toBe('delivered')
+    expect(await stateOf(setup)).toMatchObject(PAUSED)
+  })
+})
+
+describe('a secret that does not open', () => {
+  const LOST = 'The secret of the run endpoint can’t be opened: rotate it'
+
+  it('is told in the ledger, and no other organization suffers', async () => {
+    const lost = await withRun(200)
+    const json = { url: lost.receiver.url }
+    await lost.workspace.removeRunEndpoint()
+    const environment = { ENCRYPTION_KEYS: OTHER_KEYS }
+    expect((await request('PUT', '/v1/run-endpoint', { key: lost.key, json, environment })).status).toBe(200)
+    const healthy = await withRun(200)
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    await deliver([lost.reference, healthy.reference])
+    expect(await lost.receiver.received()).toEqual([])
+    expect(await runOf(lost.workspace, lost.runId)).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      lastError: LOST,
+      sendAfter: expect.any(String),
+    })
+    expect((await runOf(healthy.workspace, healthy.runId)).status).toBe('delivered')
+
+    const rotated = await request('POST', '/v1/run-endpoint/rotate', {
+      key: lost.key,
+      json: { overlapSeconds: 0 },
+    })
+    await deliverNow(lost.workspace, lost.runId)
+    const { body, headers } = messageOf(await only(lost.receiver))
+    expect(new Webhook(rotated.body.secret).verify(body, headers)).toBeTruthy()
+  })
+
+  it('opens under an older key of the ring', async () => {
+    const { receiver, secret, reference } = await withRun(200)
+    await deliver([reference], { ENCRYPTION_KEYS: `${OTHER_KEYS},${ENCRYPTION_KEYS}` })
+    const { body, headers } = messageOf(await only(receiver))
+    expect(new Webhook(secret).verify(body, headers)).toBeTruthy()
+  })
+
+  it('of another organization does not open when it is moved', async () => {
+    const { workspace, receiver, runId, reference } = await withRun(200)
+    const elsewhere = await withSchedule(200)
+    const [row] = await elsewhere.workspace.dump('runEndpoints')
+    await env.DB.prepare('UPDATE "runEndpoints" SET "sealedSecret" = ? WHERE "organizationId" = ?')
+      .bind(row?.sealedSecret, workspace.organizationId)
+      .run()
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    await deliver([reference])
+    expect(await receiver.received()).toEqual([])
+    expect((await runOf(workspace, runId)).lastError).toBe(LOST)
+  })
+})
+
+describe('a URL that is not allowed any more', () => {
+  const url = 'http://localhost:8788/runs'
+  const local = { LOCAL_RUN_ENDPOINTS: 'on' }
+
+  it.each([
+    ['', {}],
+    [' in a deployment', { LOCAL_RUN_ENDPOINTS: 'off' }],
+  ])('gets nothing%s', async (_, environment) => {
+    const { workspace, runId, reference } = await withRun(200)
+    await workspace.addRunEndpoint(url)
+    const network = networkThat(async () => new Response('', { status: 200 }))
+    await deliver([reference], environment)
+    expect(network).not.toHaveBeenCalled()
+    const { lastError, status } = await runOf(workspace, runId)
+    expect([status, lastError]).toEqual([
+      'pending',
+      'The URL of the run endpoint is not allowed: expected a URL that begins with https://',
+    ])
+  })
+
+  it('gets the run where the machine itself is allowed', async () => {
+    const { workspace, runId, reference } = await withRun(200)
+    await workspace.addRunEndpoint(url)
+    const network = networkThat(async () => new Response('', { status: 200 }))
+    await deliver([reference], local)
+    expect(network.mock.calls.map(([target]) => target)).toEqual([url])
+    expect((await runOf(workspace, runId)).status).toBe('delivered')
+  })
+})
+
+describe('while a run is being delivered', () => {
+  it.each<[string, Answer]>([
+    ['taken', 200],
+    ['refused', 500],
+    ['refused for good', 410],
+  ])('it may be acknowledged, and stays so when it is %s', async (_, answer) => {
+    const { workspace, key, runId, reference } = await withRun(answer)
+    const acknowledge = () => request('POST', `/v1/runs/${runId}/acknowledge`, { key })
+    await deliver([reference], { DB: databaseThat(acknowledge) })
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', sendAfter: null })
+  })
+
+  it('it stays delivered when another consumer, which had it too, gets no answer', async () => {
+    const { workspace, receiver, runId, reference } = await withRun(500, 200)
+    await deliver([reference], { DB: databaseThat(() => deliver([reference])) })
+    expect(await receiver.received()).toHaveLength(2)
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, sendAfter: null })
+  })
+})
+
+describe('when D1 fails', () => {
+  it('at the first call, nothing is sent; the repetition delivers', async () => {
+    const { workspace, receiver, runId, reference } = await withRun(200)
+    const before = await runOf(workspace, runId)
+    await expect(deliver([reference], { DB: failingDatabase(D1_ERROR) })).rejects.toThrow(D1_ERROR)
+    expect([await receiver.received(), await runOf(workspace, runId)]).toEqual([[], before])
+    await deliver([reference])
+    expect((await only(receiver)).headers['webhook-id']).toBe(runId)
+    expect((await runOf(workspace, runId)).status).toBe('delivered')
+  })
+
+  it('at the second call, nothing is lost; the repetition delivers again, with the same id and body', async () => {
+    const { workspace, receiver, runId, reference } = await withRun(200)
+    const before = await runOf(workspace, runId)
+    const DB = databaseThat(() => Promise.reject(D1_ERROR))
+    await expect(deliver([reference], { DB })).rejects.toThrow(D1_ERROR)
+    expect(await runOf(workspace, runId)).toEqual(before)
+    await deliver([reference])
+    const [first, second, ...others] = await receiver.received()
+    expect(others).toEqual([])
+    expect([second?.headers['webhook-id'], second?.body]).toEqual([runId, first?.body])
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1 })
+  })
+
+  it('after it recorded, the repetition sends nothing', async () => {
+    const { workspace, receiver, runId, reference } = await withRun(200)
+    let calls = 0
+    const DB = {
+      prepare: (sql: string) => env.DB.prepare(sql),
+      async batch(statements: D1PreparedStatement[]) {
+        const results = await env.DB.batch(statements)
+        if (calls++ === 1) throw D1_ERROR
+        return results
+      },
+    } as unknown as D1Database
+    await expect(deliver([reference], { DB })).rejects.toThrow(D1_ERROR)
+    await deliver([reference])
+    await only(receiver)
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1 })
+  })
+})
+
+describe('no secret', () => {
+  it('is in a log or in the ledger, whatever comes of a delivery', async () => {
+    const logged: unknown[][] = []
+    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+      vi.spyOn(console, method).mockImplementation((...values) => logged.push(values))
+    }
+    const secrets: string[] = []
+    const dumps: unknown[] = []
+    for (const answer of [200, 500, 410, 'break'] as const) {
+      const { workspace, key, secret, runId } = await withRun(answer)
+      const rotated = await request('POST', '/v1/run-endpoint/rotate', { key, json: {} })
+      const [row] = await workspace.dump('runEndpoints')
+      secrets.push(secret, rotated.body.secret, String(row?.sealedSecret), String(row?.previousSealedSecret))
+      await deliverNow(workspace, runId, { ENCRYPTION_KEYS: OTHER_KEYS })
+      await deliverNow(workspace, runId)
+      dumps.push(await workspace.dump('runs'), await workspace.dump('schedules'))
+    }
+    expect(logged.length).toBeGreaterThan(0)
+    const text = JSON.stringify([logged, dumps])
+    for (const secret of secrets) {
+      expect(secret.length).toBeGreaterThan(40)
+      expect(text).not.toContain(secret)
+      expect(text).not.toContain(secret.replace('whsec_', ''))
+    }
+  })
+})

@@ -1,0 +1,754 @@
+import { createMessageBatch } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { v7 as newUuid } from 'uuid'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Values } from '../src/db/statement.ts'
+import { deliverRuns } from '../src/delivery/deliver.ts'
+import type { RunMessage, RunReference } from '../src/delivery/message.ts'
+import type { Environment } from '../src/environment.ts'
+import { tick } from '../src/tick/tick.ts'
+import { PREFIX, type RequestOptions, request } from './support/api.ts'
+import { failingDatabase } from './support/bindings.ts'
+import { Receiver } from './support/receiver.ts'
+import { now, Workspace } from './support/workspace.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const UUID_V8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const STATUSES = ['pending', 'delivered', 'failed', 'skipped'] as const
+
+const ago = (ms: number) => new Date(Date.now() - ms).toISOString()
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+/** What the runs of both kinds of schedules have in common, told of each. */
+const PROJECT = {
+  parent: 'project' as 'project' | 'agent',
+  add: (workspace: Workspace) => workspace.addProject(),
+  archive: (workspace: Workspace, id: string) => workspace.archiveProject(id),
+}
+const AGENT: typeof PROJECT = {
+  parent: 'agent',
+  add: (workspace) => workspace.addAgent(),
+  archive: (workspace, id) => workspace.archiveAgent(id),
+}
+const KINDS = [PROJECT, AGENT]
+
+type Setup = Awaited<ReturnType<typeof withSchedule>>
+
+async function withSchedule(kind: typeof PROJECT = PROJECT, workspace?: Workspace) {
+  const own = workspace ?? (await Workspace.create())
+  const key = await own.addKey()
+  const parentId = await kind.add(own)
+  const scheduleId = await own.addSchedule(kind.parent, parentId)
+  const parentPath = `/v1/${kind.parent}s/${parentId}`
+  const schedulePath = `${parentPath}/schedules/${scheduleId}`
+  const path = `${schedulePath}/runs`
+  const read = async () => (await request('GET', schedulePath, { key })).body
+  const run = (options: RequestOptions = {}) => request('POST', path, { key, ...options })
+  const ids = {
+    projectId: null as string | null,
+    agentId: null as string | null,
+    [`${kind.parent}Id`]: parentId,
+  }
+  return { workspace: own, key, parentId, scheduleId, schedulePath, path, read, run, ids }
+}
+
+/** Adds runs a minute apart. @returns their ids, the oldest first. */
+async function addRuns(
+  { workspace, scheduleId }: Setup,
+  count: number,
+  values: Values = {},
+): Promise<string[]> {
+  const ids: string[] = []
+  const start = Date.now() - count * MINUTE_MS
+  for (let index = 0; index < count; index++) {
+    const scheduledAt = new Date(start + index * MINUTE_MS).toISOString()
+    ids.push(await workspace.addRun(scheduleId, { scheduledAt, ...values }))
+  }
+  return ids
+}
+
+const idsOf = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id)
+
+/** Walks through a list. @returns the ids of each page. */
+async function walk(path: string, key: string, limit: number): Promise<string[][]> {
+  const pages: string[][] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const more: string = cursor && `&cursor=${cursor}`
+    const { status, body } = await request('GET', `${path}limit=${limit}${more}`, { key })
+    expect(status).toBe(200)
+    pages.push(idsOf(body))
+    expect(pages.length, 'the walk does not end').toBeLessThan(100)
+    cursor = body.nextCursor
+  }
+  return pages
+}
+
+/** A queue that only remembers. */
+function recordingQueue() {
+  const sent: RunReference[] = []
+  const sendBatch = async (messages: Iterable<{ body: RunMessage }>) => {
+    for (const { body } of messages) sent.push(...body.runs)
+  }
+  return { sent, RUNS: { sendBatch } as unknown as Environment['RUNS'] }
+}
+
+async function deliver(runs: RunReference[]): Promise<void> {
+  const message = { id: '1', timestamp: new Date(), attempts: 1, body: { runs } }
+  await deliverRuns(createMessageBatch('workspace-api-runs', [message]), env)
+}
+
+const idempotent = (key: string) => ({ headers: { 'Idempotency-Key': key } })
+
+describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
+  it('are listed in their shape, the latest first', async () => {
+    const setup = await withSchedule(kind)
+    const { workspace, key, path, scheduleId, ids } = setup
+    const failed = { status: 'failed', attempts: 6, lastError: 'HTTP 500', idempotencyKey: 'a' }
+    const [first] = await addRuns(setup, 1, failed)
+    const scheduledAt = now()
+    const second = await workspace.addRun(scheduleId, { scheduledAt, sendAfter: now() })
+    const { status, body } = await request('GET', path, { key })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      items: [
+        {
+          id: second,
+          scheduleId,
+          ...ids,
+          scheduledAt,
+          status: 'pending',
+          attempts: 0,
+          lastError: null,
+          createdAt: expect.stringMatching(INSTANT),
+          updatedAt: expect.stringMatching(INSTANT),
+        },
+        {
+          id: first,
+          scheduleId,
+          ...ids,
+          scheduledAt: expect.stringMatching(INSTANT),
+          status: 'failed',
+          attempts: 6,
+          lastError: 'HTTP 500',
+          createdAt: expect.stringMatching(INSTANT),
+          updatedAt: expect.stringMatching(INSTANT),
+        },
+      ],
+      nextCursor: null,
+    })
+  })
+
+  it('are paged, each once, whatever comes and goes', async () => {
+    const setup = await withSchedule(kind)
+    const all = (await addRuns(setup, 53)).reverse()
+    for (const limit of [1, 7, 52, 53, 54, 1000]) {
+      const pages = await walk(`${setup.path}?`, setup.key, limit)
+      expect(pages.flat()).toEqual(all)
+      expect(pages).toHaveLength(Math.ceil(53 / limit))
+    }
+    const { body } = await request('GET', setup.path, { key: setup.key })
+    expect(idsOf(body)).toEqual(all.slice(0, 50))
+    expect(body.nextCursor).toBe(all[49])
+
+    await env.DB.prepare('DELETE FROM "runs" WHERE "organizationId" = ? AND "id" = ?')
+      .bind(setup.workspace.organizationId, body.nextCursor)
+      .run()
+    await setup.workspace.addRun(setup.scheduleId)
+    const next = await request('GET', `${setup.path}?cursor=${body.nextCursor}`, { key: setup.key })
+    expect(idsOf(next.body)).toEqual(all.slice(50))
+  })
+
+  it('go on after a cursor of any UUID, as a place in time', async () => {
+    const setup = await withSchedule(kind)
+    const all = (await addRuns(setup, 5)).reverse()
+    const idsAfter = async (cursor: string) => {
+      const { status, body } = await request('GET', `${setup.path}?cursor=${cursor}`, { key: setup.key })
+      expect(status).toBe(200)
+      return idsOf(body)
+    }
+    expect(await idsAfter(newUuid())).toEqual(all)
+    expect(await idsAfter('ffffffff-ffff-ffff-ffff-ffffffffffff')).toEqual(all)
+    expect(await idsAfter('00000000-0000-0000-0000-000000000000')).toEqual([])
+    expect(await idsAfter(newUuid({ msecs: Date.now() - 2.5 * MINUTE_MS }))).toEqual(all.slice(2))
+    expect(await idsAfter(String(all[1]).toUpperCase())).toEqual(all.slice(2))
+    const beside = await withSchedule(kind, setup.workspace)
+    const [other] = await addRuns(beside, 1, { scheduledAt: ago(2.5 * MINUTE_MS) })
+    expect(await idsAfter(String(other))).toEqual(all.slice(2))
+  })
+
+  it.each(['', 'x', '1', '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7'])('refuse the cursor %j', async (cursor) => {
+    const { path, key } = await withSchedule(kind)
+    expect((await request('GET', `${path}?cursor=${cursor}`, { key })).status).toBe(400)
+  })
+
+  it('are no other schedule’s, here and elsewhere, whatever has the same id', async () => {
+    const setup = await withSchedule(kind)
+    const beside = await withSchedule(kind, setup.workspace)
+    const other = await withSchedule(kind === PROJECT ? AGENT : PROJECT, setup.workspace)
+    const elsewhere = await Workspace.create()
+    const parentId = await kind.add(elsewhere)
+    await elsewhere.addSchedule(kind.parent, parentId, { id: setup.scheduleId })
+    await elsewhere.addRun(setup.scheduleId)
+    for (const each of [beside, other]) await addRuns(each, 3)
+    expect((await request('GET', setup.path, { key: setup.key })).body.items).toEqual([])
+    const [own] = await addRuns(setup, 1)
+    expect(idsOf((await request('GET', setup.path, { key: setup.key })).body)).toEqual([own])
+  })
+
+  it('are read while the parent is archived', async () => {
+    const setup = await withSchedule(kind)
+    const ids = await addRuns(setup, 1)
+    await kind.archive(setup.workspace, setup.parentId)
+    expect(idsOf((await request('GET', setup.path, { key: setup.key })).body)).toEqual(ids)
+  })
+
+  it('are not there for another parent, another organization, and once the schedule is deleted', async () => {
+    const setup = await withSchedule(kind)
+    await addRuns(setup, 1)
+    const { workspace, key, path, parentId, scheduleId } = setup
+    const stranger = await (await Workspace.create()).addKey()
+    const beside = await withSchedule(kind, workspace)
+    for (const method of ['GET', 'POST']) {
+      const refused = [
+        await request(method, path, { key: stranger }),
+        await request(method, path.replace(parentId, beside.parentId), { key }),
+        await request(method, path.replace(scheduleId, newUuid()), { key }),
+        await request(method, path.replace(parentId, newUuid()), { key }),
+      ]
+      expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404])
+    }
+    expect(await workspace.dump('runs')).toHaveLength(1)
+    await request('DELETE', setup.schedulePath, { key })
+    for (const method of ['GET', 'POST']) expect((await request(method, path, { key })).status).toBe(404)
+  })
+})
+
+describe.each(KINDS)('running a schedule of a $parent now', (kind) => {
+  it('makes a run of this instant, and is its latest', async () => {
+    const { workspace, run, read, scheduleId, ids, key } = await withSchedule(kind)
+    const schedule = await read()
+    const before = now()
+    const { status, headers, body } = await run()
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.stringMatching(UUID_V8),
+      scheduleId,
+      ...ids,
+      scheduledAt: expect.stringMatching(INSTANT),
+      status: 'pending',
+      attempts: 0,
+      lastError: null,
+      createdAt: body.scheduledAt,
+      updatedAt: body.scheduledAt,
+    })
+    expect(body.scheduledAt >= before && body.scheduledAt <= now()).toBe(true)
+    expect(headers.get('Location')).toBe(`/v1/runs/${body.id}`)
+    expect((await request('GET', `/v1/runs/${body.id}`, { key })).body).toEqual(body)
+    expect(await workspace.dump('runs')).toHaveLength(1)
+    expect(await read()).toEqual({ ...schedule, lastRunAt: body.scheduledAt })
+  })
+
+  it('answers with a Location under the base path that was used, whatever the ids', async () => {
+    const { key, path } = await withSchedule(kind)
+    const { headers, body } = await request('POST', PREFIX + path, { key })
+    expect(headers.get('Location')).toBe(`${PREFIX}/v1/runs/${body.id}`)
+    expect((await request('GET', String(headers.get('Location')), { key })).body).toEqual(body)
+  })
+
+  it('goes on while it is paused, and leaves it so', async () => {
+    const { run, read, key, schedulePath } = await withSchedule(kind)
+    await request('PATCH', schedulePath, { key, json: { enabled: false } })
+    const paused = await read()
+    const { status, body } = await run()
+    expect([status, body.status]).toEqual([201, 'pending'])
+    expect(await read()).toEqual({ ...paused, lastRunAt: body.scheduledAt })
+  })
+
+  it('is refused while the parent is archived', async () => {
+    const { workspace, parentId, run, read } = await withSchedule(kind)
+    await kind.archive(workspace, parentId)
+    const before = await read()
+    const { sent, RUNS } = recordingQueue()
+    expect((await run({ environment: { RUNS } })).status).toBe(409)
+    expect((await run({ environment: { RUNS }, ...idempotent('a') })).status).toBe(409)
+    expect([await workspace.dump('runs'), await read(), sent]).toEqual([[], before, []])
+  })
+
+  it('is the latest run only if none is later', async () => {
+    const { workspace, run, read, scheduleId } = await withSchedule(kind)
+    const later = new Date(Date.now() + HOUR_MS).toISOString()
+    await env.DB.prepare('UPDATE "schedules" SET "lastRunAt" = ? WHERE "organizationId" = ? AND "id" = ?')
+      .bind(later, workspace.organizationId, scheduleId)
+      .run()
+    expect((await run()).status).toBe(201)
+    expect((await read()).lastRunAt).toBe(later)
+  })
+
+  it('changes no other schedule', async () => {
+    const setup = await withSchedule(kind)
+    const beside = await withSchedule(kind, setup.workspace)
+    const elsewhere = await Workspace.create()
+    const parentId = await kind.add(elsewhere)
+    await elsewhere.addSchedule(kind.parent, parentId, { id: setup.scheduleId })
+    const others = async () => [await beside.read(), await elsewhere.dump('schedules')]
+    const before = await others()
+    await setup.run()
+    expect(await others()).toEqual(before)
+  })
+
+  it('leaves its next run and its failures as they are', async () => {
+    const { workspace, run, read } = await withSchedule(kind)
+    await env.DB.prepare(
+      'UPDATE "schedules" SET "enabledAt" = NULL, "nextRunAt" = NULL, "pausedReason" = ? WHERE "organizationId" = ?',
+    )
+      .bind('20 runs in a row failed. The last: HTTP 500', workspace.organizationId)
+      .run()
+    const before = await read()
+    const { body } = await run()
+    expect(await read()).toEqual({ ...before, lastRunAt: body.scheduledAt })
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  it.each(KINDS)('makes one run of a $parent’s schedule, however often', async (kind) => {
+    const { workspace, run, read, parentId, path, key } = await withSchedule(kind)
+    const first = await run(idempotent('nightly'))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5000 })
+    const schedule = await read()
+    const second = await run(idempotent('nightly'))
+    expect([second.status, second.body]).toEqual([201, first.body])
+    expect(second.headers.get('Location')).toBe(first.headers.get('Location'))
+    const prefixed = await request('POST', PREFIX + path, { key, ...idempotent('nightly') })
+    expect(prefixed.headers.get('Location')).toBe(`${PREFIX}/v1/runs/${first.body.id}`)
+    await kind.archive(workspace, parentId)
+    const archived = await run(idempotent('nightly'))
+    expect([archived.status, archived.body]).toEqual([201, first.body])
+    expect((await run(idempotent('other'))).status).toBe(409)
+    expect(await workspace.dump('runs')).toHaveLength(1)
+    expect((await read()).lastRunAt).toBe(schedule.lastRunAt)
+  })
+
+  it('answers with the run as it is now, and puts it into no queue again', async () => {
+    const { workspace, run, key } = await withSchedule()
+    await workspace.addRunEndpoint()
+    const { sent, RUNS } = recordingQueue()
+    const environment = { RUNS }
+    const { body } = await run({ environment, ...idempotent('a') })
+    await request('POST', `/v1/runs/${body.id}/acknowledge`, { key })
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5000 })
+    const again = await run({ environment, ...idempotent('a') })
+    expect(again.body).toMatchObject({ id: body.id, status: 'delivered' })
+    expect(sent).toHaveLength(1)
+  })
+
+  it('makes one run of requests that come at once', async () => {
+    const { workspace, run } = await withSchedule()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => run(idempotent('at once'))))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+    expect(await workspace.dump('runs')).toHaveLength(1)
+  })
+
+  it('is remembered for the schedule: another has its own', async () => {
+    const setup = await withSchedule()
+    const scheduleId = await setup.workspace.addSchedule('project', setup.parentId)
+    const first = await setup.run(idempotent('a'))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5000 })
+    const path = setup.path.replace(setup.scheduleId, scheduleId)
+    const beside = await request('POST', path, { key: setup.key, ...idempotent('a') })
+    const next = await setup.run(idempotent('b'))
+    vi.setSystemTime(Date.now() + 5000)
+    const none = await setup.run()
+    const elsewhere = await (await withSchedule()).run(idempotent('a'))
+    expect(beside.body.scheduleId).toBe(scheduleId)
+    const ids = [first, beside, next, none, elsewhere].map(({ status, body }) => [status, body.id].join())
+    expect(new Set(ids).size).toBe(5)
+  })
+
+  it('is remembered where another run has the instant already', async () => {
+    const { workspace, run } = await withSchedule()
+    const instant = Date.now()
+    vi.useFakeTimers({ toFake: ['Date'], now: instant })
+    const first = await run(idempotent('a'))
+    const second = await run(idempotent('b'))
+    vi.setSystemTime(instant + 5000)
+    const repeated = [await run(idempotent('a')), await run(idempotent('b'))]
+    expect(repeated.map(({ body }) => body.id)).toEqual([first.body.id, second.body.id])
+    expect((await workspace.dump('runs')).length).toBe(new Set([first.body.id, second.body.id]).size)
+  })
+
+  it.each(['', 'x'.repeat(256)])('of %i characters is refused', async (value) => {
+    const { workspace, run } = await withSchedule()
+    expect((await run(idempotent(value))).status).toBe(400)
+    expect(await workspace.dump('runs')).toEqual([])
+  })
+})
+
+describe('running now at an instant that has a run', () => {
+  it.each(['pending', 'delivered', 'failed'])(
+    'answers with it, as it is, and changes nothing of it: %s',
+    async (status) => {
+      const { workspace, run, read, scheduleId } = await withSchedule()
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+      const id = await workspace.addRun(scheduleId, {
+        status,
+        attempts: 2,
+        lastError: 'x',
+        scheduledAt: now(),
+      })
+      const { RUNS } = recordingQueue()
+      const { status: answered, body } = await run({ environment: { RUNS } })
+      expect([answered, body]).toMatchObject([201, { id, status, attempts: 2, lastError: 'x' }])
+      expect(await workspace.dump('runs')).toHaveLength(1)
+      expect((await read()).lastRunAt).toBe(now())
+    },
+  )
+
+  it('does the same of two that come at once', async () => {
+    const { workspace, run } = await withSchedule()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    const answers = await Promise.all([run(), run(), run()])
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+    expect(await workspace.dump('runs')).toHaveLength(1)
+  })
+})
+
+describe('a run on request', () => {
+  it('is put into the queue at once, and by a tick again if nothing became of it within a minute', async () => {
+    const { workspace, run, scheduleId } = await withSchedule()
+    await workspace.addRunEndpoint()
+    const { sent, RUNS } = recordingQueue()
+    const { body } = await run({ environment: { RUNS } })
+    const { organizationId } = workspace
+    const reference = { organizationId, scheduleId, scheduledAt: body.scheduledAt, attempts: 0 }
+    expect(sent).toEqual([reference])
+    const mine = () => sent.filter((each) => each.organizationId === organizationId)
+    const due = Date.parse(body.scheduledAt) + MINUTE_MS
+    await tick({ ...env, RUNS }, new Date(due - 1))
+    expect(mine()).toHaveLength(1)
+    await tick({ ...env, RUNS }, new Date(due))
+    expect(mine()).toHaveLength(2)
+    expect(mine()[1]).toMatchObject(reference)
+  })
+
+  it('is delivered by the queue', async () => {
+    const { workspace, run, key } = await withSchedule()
+    const receiver = new Receiver()
+    await workspace.addRunEndpoint(receiver.url)
+    const { body } = await run()
+    const path = `/v1/runs/${body.id}`
+    const isDelivered = async () =>
+      expect((await request('GET', path, { key })).body).toMatchObject({ status: 'delivered', attempts: 1 })
+    await vi.waitFor(isDelivered, { timeout: 20_000, interval: 50 })
+    const [received, ...others] = await receiver.received()
+    expect(others).toEqual([])
+    expect(JSON.parse(String(received?.body)).data).toMatchObject({
+      id: body.id,
+      scheduledAt: body.scheduledAt,
+    })
+  })
+
+  it('waits to be pulled where there is no run endpoint, also for one that is set later', async () => {
+    const { workspace, run, key } = await withSchedule()
+    const { body } = await run()
+    await workspace.addRunEndpoint()
+    const { sent, RUNS } = recordingQueue()
+    await tick({ ...env, RUNS }, new Date(Date.now() + HOUR_MS))
+    expect(sent.filter(({ organizationId }) => organizationId === workspace.organizationId)).toEqual([])
+    expect(idsOf((await request('GET', '/v1/runs', { key })).body)).toEqual([body.id])
+  })
+
+  it('is made although the queue fails, and the tick sends it', async () => {
+    const { workspace, run } = await withSchedule()
+    await workspace.addRunEndpoint()
+    const failing = { sendBatch: () => Promise.reject(new Error('Queue sendBatch failed')) }
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { status, body } = await run({ environment: { RUNS: failing as unknown as Environment['RUNS'] } })
+    expect([status, body.status]).toEqual([201, 'pending'])
+    expect(logged).toHaveBeenCalledOnce()
+    const { sent, RUNS } = recordingQueue()
+    await tick({ ...env, RUNS }, new Date(Date.parse(body.scheduledAt) + MINUTE_MS))
+    expect(sent.map(({ scheduleId }) => scheduleId)).toContain(body.scheduleId)
+  })
+
+  it('is not made while D1 is away, and nothing is put into the queue', async () => {
+    const { workspace, run } = await withSchedule()
+    const { sent, RUNS } = recordingQueue()
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const DB = failingDatabase(new Error('D1_ERROR: D1 DB is overloaded.'))
+    expect((await run({ environment: { DB, RUNS }, ...idempotent('a') })).status).toBe(503)
+    expect([await workspace.dump('runs'), sent]).toEqual([[], []])
+    expect((await run(idempotent('a'))).status).toBe(201)
+  })
+})
+
+describe('listRuns', () => {
+  it('lists the pending runs of all schedules if nothing else is said, the oldest first', async () => {
+    const setup = await withSchedule()
+    const { workspace, key } = setup
+    const ofAgent = await withSchedule(AGENT, workspace)
+    const ids = [
+      await workspace.addRun(setup.scheduleId, { scheduledAt: ago(3000) }),
+      await workspace.addRun(ofAgent.scheduleId, { scheduledAt: ago(2000) }),
+      await workspace.addRun(setup.scheduleId, { scheduledAt: ago(1000) }),
+    ]
+    for (const status of STATUSES.slice(1))
+      await workspace.addRun(setup.scheduleId, { status, scheduledAt: ago(9) })
+    await addRuns(await withSchedule(), 2)
+    const { body } = await request('GET', '/v1/runs', { key })
+    expect(idsOf(body)).toEqual(ids)
+    expect(body.items[1]).toEqual({
+      id: ids[1],
+      scheduleId: ofAgent.scheduleId,
+      projectId: null,
+      agentId: ofAgent.parentId,
+      scheduledAt: expect.stringMatching(INSTANT),
+      status: 'pending',
+      attempts: 0,
+      lastError: null,
+      createdAt: expect.stringMatching(INSTANT),
+      updatedAt: expect.stringMatching(INSTANT),
+    })
+    expect((await request('GET', '/v1/runs?status=pending', { key })).body).toEqual(body)
+  })
+
+  it.each(STATUSES)('lists the runs that are %s, page by page', async (status) => {
+    const setup = await withSchedule()
+    const beside = await withSchedule(AGENT, setup.workspace)
+    const others = STATUSES.filter((other) => other !== status)
+    const ids: string[] = []
+    for (let index = 0; index < 12; index++) {
+      const { scheduleId } = index % 2 ? setup : beside
+      const scheduledAt = ago((20 - index) * 1000)
+      ids.push(await setup.workspace.addRun(scheduleId, { status, scheduledAt }))
+    }
+    for (const [index, other] of others.entries()) {
+      await setup.workspace.addRun(setup.scheduleId, { status: other, scheduledAt: ago(15_500 - index) })
+    }
+    for (const limit of [1, 5, 11, 12, 13]) {
+      const pages = await walk(`/v1/runs?status=${status}&`, setup.key, limit)
+      expect(pages.flat()).toEqual(ids)
+      expect(pages).toHaveLength(Math.ceil(12 / limit))
+    }
+  })
+
+  it('goes on after a cursor of any UUID, also of a run that was acknowledged meanwhile', async () => {
+    const setup = await withSchedule()
+    const ids = await addRuns(setup, 4)
+    const idsAfter = async (cursor: string) =>
+      idsOf((await request('GET', `/v1/runs?cursor=${cursor}`, { key: setup.key })).body)
+    await request('POST', `/v1/runs/${ids[1]}/acknowledge`, { key: setup.key })
+    expect(await idsAfter(String(ids[1]).toUpperCase())).toEqual(ids.slice(2))
+    expect(await idsAfter('00000000-0000-0000-0000-000000000000')).toEqual([ids[0], ...ids.slice(2)])
+    expect(await idsAfter('ffffffff-ffff-ffff-ffff-ffffffffffff')).toEqual([])
+  })
+
+  it.each([
+    'status=',
+    'status=open',
+    'status=PENDING',
+    'status=pending&status=failed',
+    'cursor=x',
+    'limit=0',
+  ])('refuses %s', async (query) => {
+    const { key } = await withSchedule()
+    expect((await request('GET', `/v1/runs?${query}`, { key })).status).toBe(400)
+  })
+
+  it('refuses keys that are limited to projects, whichever', async () => {
+    const { workspace, parentId } = await withSchedule()
+    for (const projectIds of [[], [parentId]]) {
+      const key = await workspace.addKey({ projectIds })
+      const { status, body } = await request('GET', '/v1/runs', { key })
+      expect([status, body.error]).toEqual([403, expect.stringContaining('limited to projects')])
+    }
+  })
+
+  it.each<[string, (setup: Setup) => Promise<unknown>]>([
+    ['the schedule', ({ workspace, scheduleId }) => workspace.deleteSchedule(scheduleId)],
+    ['the project', ({ workspace, parentId }) => workspace.delete('project', parentId)],
+  ])('has no runs of what is deleted: %s', async (_, remove) => {
+    const setup = await withSchedule()
+    const { workspace, key } = setup
+    const [gone] = await addRuns(setup, 3)
+    const [kept] = await addRuns(await withSchedule(AGENT, workspace), 1)
+    await remove(setup)
+    expect(await workspace.dump('runs')).toHaveLength(4)
+    expect((await walk('/v1/runs?', key, 1)).flat()).toEqual([kept])
+    const limitedKey = await workspace.addKey({ projectIds: [setup.parentId] })
+    for (const each of [key, limitedKey]) {
+      expect((await request('GET', `/v1/runs/${gone}`, { key: each })).status).toBe(404)
+      expect((await request('POST', `/v1/runs/${gone}/acknowledge`, { key: each })).status).toBe(404)
+    }
+    expect((await workspace.dump('runs')).every(({ status }) => status === 'pending')).toBe(true)
+  })
+
+  it('has no runs of an agent that is deleted', async () => {
+    const setup = await withSchedule(AGENT)
+    const [gone] = await addRuns(setup, 1)
+    await setup.workspace.delete('agent', setup.parentId)
+    expect((await request('GET', '/v1/runs', { key: setup.key })).body.items).toEqual([])
+    expect((await request('GET', `/v1/runs/${gone}`, { key: setup.key })).status).toBe(404)
+  })
+})
+
+describe('retrieveRun', () => {
+  it.each(KINDS)('answers with a run of a $parent’s schedule, whatever its status', async (kind) => {
+    const { workspace, key, scheduleId, ids } = await withSchedule(kind)
+    for (const status of STATUSES) {
+      const scheduledAt = ago(STATUSES.indexOf(status) * 1000)
+      const values = { status, attempts: 3, lastError: 'HTTP 500', scheduledAt }
+      const id = await workspace.addRun(scheduleId, values)
+      const { body } = await request('GET', `/v1/runs/${id.toUpperCase()}`, { key })
+      const times = { createdAt: expect.stringMatching(INSTANT), updatedAt: expect.stringMatching(INSTANT) }
+      expect(body).toEqual({ id, scheduleId, ...ids, ...values, ...times })
+    }
+  })
+
+  it('has the same id for a run in two organizations, and shows each its own', async () => {
+    const setup = await withSchedule()
+    const elsewhere = await Workspace.create()
+    await elsewhere.addSchedule('project', await elsewhere.addProject(), { id: setup.scheduleId })
+    const scheduledAt = now()
+    const id = await setup.workspace.addRun(setup.scheduleId, { scheduledAt, status: 'failed' })
+    expect(await elsewhere.addRun(setup.scheduleId, { scheduledAt })).toBe(id)
+    const theirs = await elsewhere.addKey()
+    const path = `/v1/runs/${id}`
+    expect((await request('GET', path, { key: setup.key })).body.status).toBe('failed')
+    expect((await request('GET', path, { key: theirs })).body.status).toBe('pending')
+    await request('POST', `${path}/acknowledge`, { key: theirs })
+    expect((await request('GET', path, { key: theirs })).body.status).toBe('delivered')
+    expect((await request('GET', path, { key: setup.key })).body.status).toBe('failed')
+  })
+
+  it('is 404 for what nobody has and for what another organization has, in the same words', async () => {
+    const [theirs] = await addRuns(await withSchedule(), 1)
+    const { key } = await withSchedule()
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['POST', '/acknowledge'],
+    ] as const) {
+      const answers = [theirs, newUuid()].map((id) => request(method, `/v1/runs/${id}${suffix}`, { key }))
+      const [first, second] = await Promise.all(answers)
+      expect([first?.status, first?.body]).toEqual([404, second?.body])
+      expect((await request(method, `/v1/runs/x${suffix}`, { key })).status).toBe(400)
+    }
+  })
+
+  it('reaches what the key is limited to, and the runs of agents', async () => {
+    const setup = await withSchedule()
+    const { workspace } = setup
+    const [ofProject] = await addRuns(setup, 1)
+    const [ofAgent] = await addRuns(await withSchedule(AGENT, workspace), 1)
+    const keys = [
+      await workspace.addKey({ projectIds: [setup.parentId] }),
+      await workspace.addKey({ projectIds: [await workspace.addProject()] }),
+      await workspace.addKey({ projectIds: [] }),
+    ]
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['POST', '/acknowledge'],
+    ] as const) {
+      const statusesOf = (id?: string) =>
+        Promise.all(
+          keys.map(async (key) => (await request(method, `/v1/runs/${id}${suffix}`, { key })).status),
+        )
+      expect(await statusesOf(ofProject)).toEqual([200, 403, 403])
+      expect(await statusesOf(ofAgent)).toEqual([200, 200, 200])
+    }
+  })
+})
+
+describe('acknowledgeRun', () => {
+  const acknowledge = (id: string, key: string) => request('POST', `/v1/runs/${id}/acknowledge`, { key })
+
+  it('makes a pending run delivered, and is safe to repeat', async () => {
+    const { workspace, key, scheduleId } = await withSchedule()
+    const values = { attempts: 2, lastError: 'HTTP 500', sendAfter: ago(-HOUR_MS) }
+    const id = await workspace.addRun(scheduleId, values)
+    const [other] = await addRuns(await withSchedule(PROJECT, workspace), 1)
+    const before = (await request('GET', `/v1/runs/${id}`, { key })).body
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5000 })
+    const { status, body } = await acknowledge(id, key)
+    expect([status, body]).toEqual([200, { ...before, status: 'delivered', updatedAt: now() }])
+    vi.setSystemTime(Date.now() + 5000)
+    const again = await acknowledge(id, key)
+    expect([again.status, again.body]).toEqual([200, body])
+    expect(idsOf((await request('GET', '/v1/runs', { key })).body)).toEqual([other])
+    expect((await workspace.dump('runs')).find((run) => run.id === id)?.sendAfter).toBeNull()
+  })
+
+  it.each(['failed', 'skipped'])('refuses a run that is %s, and leaves it so', async (status) => {
+    const { workspace, key, scheduleId } = await withSchedule()
+    const id = await workspace.addRun(scheduleId, { status })
+    const before = await workspace.dump('runs')
+    const answer = await acknowledge(id, key)
+    expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining(status)])
+    expect(await workspace.dump('runs')).toEqual(before)
+  })
+
+  it('succeeds for all that come at once', async () => {
+    const setup = await withSchedule()
+    const [id = ''] = await addRuns(setup, 1)
+    const answers = await Promise.all(Array.from({ length: 6 }, () => acknowledge(id, setup.key)))
+    expect(answers.map(({ status, body }) => [status, body.status])).toEqual(
+      answers.map(() => [200, 'delivered']),
+    )
+    expect(new Set(answers.map(({ body }) => body.updatedAt)).size).toBe(1)
+  })
+
+  it('keeps a run that is in the queue from being sent', async () => {
+    const { workspace, run, key } = await withSchedule()
+    const receiver = new Receiver()
+    await workspace.addRunEndpoint(receiver.url)
+    const { sent, RUNS } = recordingQueue()
+    const { body } = await run({ environment: { RUNS } })
+    await acknowledge(body.id, key)
+    await deliver(sent)
+    expect(await receiver.received()).toEqual([])
+    expect((await request('GET', `/v1/runs/${body.id}`, { key })).body).toMatchObject({
+      status: 'delivered',
+      attempts: 0,
+    })
+  })
+
+  it('holds against a delivery that is under way and fails', async () => {
+    const { workspace, run, key } = await withSchedule()
+    await workspace.addRunEndpoint((await new Receiver().answers(500)).url)
+    const { sent, RUNS } = recordingQueue()
+    const { body } = await run({ environment: { RUNS } })
+    const original = globalThis.fetch
+    const network = vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
+      expect((await acknowledge(body.id, key)).body.status).toBe('delivered')
+      return original(...request)
+    })
+    await deliver(sent)
+    expect(network).toHaveBeenCalledOnce()
+    expect((await request('GET', `/v1/runs/${body.id}`, { key })).body.status).toBe('delivered')
+    expect((await workspace.dump('runs'))[0]?.sendAfter).toBeNull()
+  })
+})
+
+describe('runs of a limited key', () => {
+  it('are those of its projects', async () => {
+    const { workspace, parentId, path } = await withSchedule()
+    const reaching = await workspace.addKey({ projectIds: [parentId] })
+    const other = await workspace.addKey({ projectIds: [await workspace.addProject()] })
+    expect((await request('POST', path, { key: other })).status).toBe(403)
+    expect((await request('GET', path, { key: other })).status).toBe(403)
+    expect(await workspace.dump('runs')).toEqual([])
+    expect((await request('POST', path, { key: reaching })).status).toBe(201)
+    expect((await request('GET', path, { key: reaching })).body.items).toHaveLength(1)
+    const repeated = await request('POST', path, { key: reaching, ...idempotent('a') })
+    expect(repeated.status).toBe(201)
+    expect((await request('POST', path, { key: other, ...idempotent('a') })).status).toBe(403)
+  })
+})
