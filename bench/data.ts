@@ -247,6 +247,83 @@ export function growKeys(from: number, to: number): string[] {
   ]
 }
 
+/** What is due at the same instant: in UTC of an agent, else of a project. */
+const DUE_PATTERNS = [
+  { cron: '* * * * *', timezone: 'UTC' },
+  { cron: '0 14 * * mon-fri', timezone: 'Europe/Paris' },
+  { cron: '*/15 * * * *', timezone: 'UTC' },
+  { cron: '0 8 1 * *', timezone: 'America/New_York' },
+  { cron: '0 12 * * *', timezone: 'UTC' },
+  { cron: '*/30 8-17 * * *', timezone: 'Europe/London' },
+]
+const DUE_AT = '2026-06-01T12:00:00.000Z'
+/** The trigger comes a little late. */
+export const DUE_TICK_AT = new Date('2026-06-01T12:00:20.000Z')
+
+const DUE_ORGANIZATIONS = 100
+const DUE_PARENTS = 50
+
+const dueOrganization = idSql('organization', `1 + v % ${DUE_ORGANIZATIONS}`)
+
+/** Organizations with projects and agents; every other organization has a run endpoint. */
+export function seedParentsOfDue(): string[] {
+  const parents = (kind: 'project' | 'agent') =>
+    insert(`${kind}s`, DUE_ORGANIZATIONS * DUE_PARENTS, {
+      organizationId: dueOrganization,
+      id: idSql(kind, `v / ${DUE_ORGANIZATIONS}`),
+      name: `'${kind}'`,
+      createdAt: now,
+      updatedAt: now,
+    })
+  return [
+    insert('organizations', DUE_ORGANIZATIONS, { id: dueOrganization, name: "'Bench'", createdAt: now }),
+    parents('project'),
+    parents('agent'),
+    insert('runEndpoints', DUE_ORGANIZATIONS / 2, {
+      organizationId: idSql('organization', '1 + 2 * v'),
+      url: "'https://receiver.example.com/'",
+      sealedSecret: "'v1.k.iv.ciphertext'",
+      createdAt: now,
+      updatedAt: now,
+    }),
+  ]
+}
+
+/** So many schedules, spread over the organizations and their parents. */
+export function seedDue(count: number): string[] {
+  const pattern = `v / 2 % ${DUE_PATTERNS.length}`
+  const ofPattern = (sqlOf: (pattern: (typeof DUE_PATTERNS)[number]) => string) =>
+    `CASE ${pattern} ${DUE_PATTERNS.map((each, index) => `WHEN ${index} THEN ${sqlOf(each)}`).join(' ')} END`
+  const parent = `v / ${DUE_ORGANIZATIONS} % ${DUE_PARENTS}`
+  return [
+    'DELETE FROM "schedules"',
+    insert('schedules', count, {
+      organizationId: dueOrganization,
+      parentType: ofPattern(({ timezone }) => (timezone === 'UTC' ? "'agent'" : "'project'")),
+      parentId: ofPattern(({ timezone }) => idSql(timezone === 'UTC' ? 'agent' : 'project', parent)),
+      id: idSql('schedule', 'v'),
+      cron: ofPattern(({ cron }) => literal(cron)),
+      timezone: ofPattern(({ timezone }) => literal(timezone)),
+      enabledAt: now,
+      createdAt: now,
+      updatedAt: now,
+    }),
+  ]
+}
+
+/** Nothing has fired, and every schedule is due. */
+export function makeDue(): string[] {
+  return ['DELETE FROM "runs"', `UPDATE "schedules" SET "nextRunAt" = ${literal(DUE_AT)}, "lastRunAt" = NULL`]
+}
+
+/** Those that moved on and have a row in the ledger, sent if somebody hears of it. */
+export const COUNT_FIRED = `
+  SELECT count(*) AS fired FROM "schedules" JOIN "runs" ON "runs"."organizationId" = "schedules"."organizationId"
+    AND "scheduleId" = "schedules"."id" AND "scheduledAt" = ${literal(DUE_AT)}
+  WHERE "nextRunAt" > "scheduledAt" AND "lastRunAt" = "scheduledAt" AND "status" = 'pending'
+    AND ("sendAfter" > ${literal(DUE_TICK_AT.toISOString())}) IS
+      CASE WHEN "runs"."organizationId" IN (SELECT "organizationId" FROM "runEndpoints") THEN 1 END`
+
 /** Where the numbers of grown rows begin: beyond those of the seed. */
 const GROWN = 1_000_000
 

@@ -1,10 +1,14 @@
 /**
  * A Worker whose database is as far away as wanted, and counted. `X-Bench-Delay-Ms` on a request delays each of its
- * calls to D1; `X-Bench-D1` on the response says what they were: `calls,rows read,rows written`.
+ * calls to D1; `X-Bench-D1` on the response says what they were: `calls,statements,rows read,rows written`. Of the latest
+ * tick, the answer to `LATEST_TICK` says it.
  */
+
+export const LATEST_TICK = '/bench/latest-tick'
 
 interface Use {
   calls: number
+  statements: number
   rowsRead: number
   rowsWritten: number
 }
@@ -12,17 +16,28 @@ interface Use {
 type Bindings = { readonly DB: D1Database }
 
 export function instrument<Env extends Bindings>(worker: ExportedHandler<Env>): ExportedHandler<Env> {
+  let latestTick = unused()
   return {
     async fetch(request, environment, context) {
-      const use: Use = { calls: 0, rowsRead: 0, rowsWritten: 0 }
+      if (new URL(request.url).pathname === LATEST_TICK) return Response.json(latestTick)
+      const use = unused()
       const delayMs = Number(request.headers.get('X-Bench-Delay-Ms') ?? 0)
       const DB = watchedDatabase(environment.DB, delayMs, use)
       const response = (await worker.fetch?.(request, { ...environment, DB }, context)) as Response
       const headers = new Headers(response.headers)
-      headers.set('X-Bench-D1', `${use.calls},${use.rowsRead},${use.rowsWritten}`)
+      headers.set('X-Bench-D1', `${use.calls},${use.statements},${use.rowsRead},${use.rowsWritten}`)
       return new Response(response.body, { status: response.status, headers })
     },
+    async scheduled(controller, environment, context) {
+      latestTick = unused()
+      const DB = watchedDatabase(environment.DB, 0, latestTick)
+      await worker.scheduled?.(controller, { ...environment, DB }, context)
+    },
   }
+}
+
+function unused(): Use {
+  return { calls: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
 }
 
 /** Only what the contenders call is here. */
@@ -35,6 +50,7 @@ function watchedDatabase(database: D1Database, delayMs: number, use: Use): D1Dat
     return run()
   }
   const count = <Result extends { meta: D1Meta }>(result: Result): Result => {
+    use.statements++
     use.rowsRead += result.meta.rows_read
     use.rowsWritten += result.meta.rows_written
     return result

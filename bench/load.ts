@@ -21,6 +21,7 @@ export interface LoadResult {
 
 export interface DatabaseUse {
   readonly calls: number
+  readonly statements: number
   readonly rowsRead: number
   readonly rowsWritten: number
 }
@@ -42,7 +43,7 @@ export async function load(
   const pool = new Pool(origin.origin, { connections, pipelining: 1 })
   const latenciesMs: number[] = []
   const failures = new Map<string, number>()
-  const database = { calls: 0, rowsRead: 0, rowsWritten: 0 }
+  const database = { calls: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
   let next = 0
 
   const connection = async () => {
@@ -57,8 +58,9 @@ export async function load(
       })
       await response.body.dump({ limit: Number.MAX_SAFE_INTEGER })
       latenciesMs.push(performance.now() - start)
-      const [calls = 0, rowsRead = 0, rowsWritten = 0] = usedBy(response.headers)
+      const [calls = 0, statements = 0, rowsRead = 0, rowsWritten = 0] = usedBy(response.headers)
       database.calls += calls
+      database.statements += statements
       database.rowsRead += rowsRead
       database.rowsWritten += rowsWritten
       if (response.statusCode >= 300) {
@@ -105,9 +107,9 @@ export function median(values: readonly number[]): number {
   )
 }
 
-/** @returns D1 calls, rows read and rows written. */
+/** @returns D1 calls, statements, rows read and rows written. */
 function usedBy(headers: Record<string, string | string[] | undefined>): number[] {
-  return String(headers['x-bench-d1'] ?? '0,0,0')
+  return String(headers['x-bench-d1'] ?? '0,0,0,0')
     .split(',')
     .map(Number)
 }

@@ -3,14 +3,30 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { growKeys, type Operation, operations, sameGapRequestAt, token } from './data.ts'
+import {
+  COUNT_FIRED,
+  DUE_TICK_AT,
+  growKeys,
+  makeDue,
+  type Operation,
+  operations,
+  sameGapRequestAt,
+  seedDue,
+  seedParentsOfDue,
+  token,
+} from './data.ts'
+import { LATEST_TICK } from './instrument.ts'
 import { ask, type BenchRequest, type DatabaseUse, load, median, percentile } from './load.ts'
-import type { Bundle, Server } from './servers.ts'
+import type { Bundle, Server, WorkerServer } from './servers.ts'
 
 export interface Contender {
   readonly name: string
   readonly server: Server
   execute(statements: readonly string[]): Promise<void>
+}
+
+export interface WorkerContender extends Contender {
+  readonly server: WorkerServer
 }
 
 export async function execute(database: D1Database, statements: readonly string[]): Promise<void> {
@@ -116,7 +132,7 @@ export async function distance(
   const results: Distance[] = []
   for (const operation of operations) {
     const p50Ms = new Map<number, number>()
-    let database: DatabaseUse = { calls: 0, rowsRead: 0, rowsWritten: 0 }
+    let database: DatabaseUse = UNUSED
     for (const delayMs of distances) {
       await contender.execute(operation.prepare(perDistance))
       const result = await load(contender.server.origin, token, operation.requestAt, {
@@ -230,7 +246,7 @@ async function measureAt(
 ): Promise<Growth> {
   const requestAt = (index: number) => operation.deepRequestAt?.(index, rows) ?? operation.requestAt(index)
   const medians: number[] = []
-  let database: DatabaseUse = { calls: 0, rowsRead: 0, rowsWritten: 0 }
+  let database: DatabaseUse = UNUSED
   for (let round = 0; round < 4; round++) {
     await contender.execute(operation.prepare(amount))
     const result = await load(contender.server.origin, token, requestAt, { amount, connections: 1 })
@@ -239,6 +255,42 @@ async function measureAt(
     database = perRequest(result.database, amount)
   }
   return { operation: operation.name, rows, medianMs: median(medians), database }
+}
+
+export interface Tick {
+  /** How many are due. */
+  readonly schedules: number
+  readonly cpuMs: number
+  readonly database: DatabaseUse
+}
+
+/** Ticks over more and more due schedules, each of them over as many as were due at the one before. */
+export async function ticks(
+  { server, execute }: WorkerContender,
+  { due, handled }: { due: readonly number[]; handled: number },
+): Promise<Tick[]> {
+  const tick = async (schedules: number) => {
+    await execute(makeDue())
+    const before = server.cpuMs()
+    await server.tick(DUE_TICK_AT)
+    const cpuMs = server.cpuMs() - before
+    const fired = await server.database.prepare(COUNT_FIRED).first('fired')
+    if (fired !== schedules) throw new Error(`${fired} of ${schedules} schedules fired`)
+    return cpuMs
+  }
+  await execute(seedParentsOfDue())
+  const results: Tick[] = []
+  for (const schedules of due) {
+    await execute(seedDue(schedules))
+    const rounds = Math.max(3, Math.ceil(handled / schedules))
+    for (let round = 0; round < rounds / 4; round++) await tick(schedules)
+    let cpuMs = 0
+    for (let round = 0; round < rounds; round++) cpuMs += await tick(schedules)
+    const response = await fetch(new URL(LATEST_TICK, server.origin))
+    const database = (await response.json()) as DatabaseUse
+    results.push({ schedules, cpuMs: cpuMs / rounds, database })
+  }
+  return results
 }
 
 /** Node has no `cloudflare:workers`. */
@@ -267,8 +319,15 @@ export function startUps(bundles: ReadonlyMap<string, Bundle>, folder: string) {
   })
 }
 
-function perRequest({ calls, rowsRead, rowsWritten }: DatabaseUse, requests: number): DatabaseUse {
-  return { calls: calls / requests, rowsRead: rowsRead / requests, rowsWritten: rowsWritten / requests }
+const UNUSED: DatabaseUse = { calls: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
+
+function perRequest(use: DatabaseUse, requests: number): DatabaseUse {
+  return {
+    calls: use.calls / requests,
+    statements: use.statements / requests,
+    rowsRead: use.rowsRead / requests,
+    rowsWritten: use.rowsWritten / requests,
+  }
 }
 
 function refuseFailures(what: string, failures: ReadonlyMap<string, number>): void {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { median } from './load.ts'
-import type { Distance, Gap, Growth, Loads, Speed } from './measure.ts'
+import type { Distance, Gap, Growth, Loads, Speed, Tick } from './measure.ts'
+import type { NextRuns } from './next-run.ts'
 
 export interface Results {
   readonly quick: boolean
@@ -12,6 +13,8 @@ export interface Results {
   readonly loads: readonly Loads[]
   readonly gap: Gap
   readonly growth: readonly Growth[]
+  readonly nextRuns: readonly NextRuns[]
+  readonly ticks: readonly Tick[]
   readonly startUps: readonly { contender: string; gzipBytes: number; evaluationMs: number }[]
 }
 
@@ -93,6 +96,45 @@ export function report(results: Results): string {
     `${results.gap.placements} placements into the same gap wrote ${results.gap.rowsWritten} rows, ` +
       `${fine(results.gap.rowsWritten / results.gap.placements)} each with the renumberings, and none failed.`,
     '',
+    '## Schedules',
+    '',
+    'A tick of the service on so many due schedules of 100 organizations, every other one with a run endpoint. Of other',
+    'tasks there is nothing to do, and the queue has no consumer. CPU is that of the process, its D1 and its queue included.',
+    '',
+    ...table(
+      [
+        'due',
+        'D1 calls',
+        'D1 statements',
+        'rows read each',
+        'rows written each',
+        'CPU ms',
+        'CPU µs each',
+        '× the CPU each at the fewest',
+      ],
+      tickRows(results.ticks),
+    ),
+    '',
+    'The CPU of computing one next run, in microseconds: bundles in a loop in Node, each call with the parsing. Median and',
+    'worst of the instants that it starts from, which lie all over some years and close to changes of the clock. The floor is',
+    `the median for ${results.nextRuns[0]?.name}. The last patterns never fire: the service refuses them, croner finds none.`,
+    '',
+    ...table(
+      [
+        'pattern',
+        'characters',
+        'time zone',
+        'median µs',
+        'worst µs',
+        'median × the floor',
+        'worst × the floor',
+        'croner median µs',
+        'croner worst µs',
+        'croner takes × the median',
+      ],
+      nextRunRows(results.nextRuns),
+    ),
+    '',
     '## Size and start-up',
     '',
     'Minified bundles. Evaluation is the median over fresh processes of Node.',
@@ -155,6 +197,36 @@ function growthRows(growth: readonly Growth[]): string[][] {
         fine(row.database.rowsWritten),
       ]
     })
+}
+
+function tickRows(ticks: readonly Tick[]): string[][] {
+  const [fewest] = ticks
+  return ticks.map(({ schedules, cpuMs, database }) => [
+    whole(schedules),
+    whole(database.calls),
+    whole(database.statements),
+    fine(database.rowsRead / schedules),
+    fine(database.rowsWritten / schedules),
+    fine(cpuMs),
+    whole((cpuMs / schedules) * 1000),
+    fine(cpuMs / schedules / (fewest ? fewest.cpuMs / fewest.schedules : Number.NaN)),
+  ])
+}
+
+function nextRunRows(rows: readonly NextRuns[]): string[][] {
+  const floor = rows[0]?.cpu.service.median ?? Number.NaN
+  return rows.map(({ name, characters, timezone, cpu: { service, croner } }) => [
+    name,
+    whole(characters),
+    timezone,
+    fine(service.median),
+    fine(service.worst),
+    fine(service.median / floor),
+    fine(service.worst / floor),
+    fine(croner.median),
+    fine(croner.worst),
+    fine(croner.median / service.median),
+  ])
 }
 
 /** The ratio of the medians, and how far the ratios of the single rounds spread. */

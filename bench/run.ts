@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { organizationId, schema, seed, userId } from './data.ts'
 import * as measure from './measure.ts'
+import { nextRuns } from './next-run.ts'
 import { report } from './report.ts'
 import {
   type Bundle,
@@ -29,6 +30,10 @@ const SIZES = QUICK
       rows: [1e3, 1e4],
       connections: [1, 64],
       gap: 500,
+      spread: 8,
+      batchMs: 0.3,
+      due: [100, 1e3],
+      handled: 3_000,
     }
   : {
       amount: 1_500,
@@ -38,6 +43,10 @@ const SIZES = QUICK
       rows: [1e3, 1e4, 1e5, 1e6],
       connections: [1, 8, 64, 256],
       gap: 100_000,
+      spread: 40,
+      batchMs: 2,
+      due: [1e3, 1e4, 3e4],
+      handled: 30_000,
     }
 
 /** Neither the limits nor the rate limit are what is measured. */
@@ -105,8 +114,25 @@ async function run(): Promise<void> {
   say('Growth')
   const growth = await measure.growth(workerContender('service', await startSeeded(instrumented)), SIZES)
 
+  await stopAll()
+
+  say('Schedules')
+  const ticks = await measure.ticks(workerContender('service', await startSeeded(instrumented)), SIZES)
+  await stopAll()
+  const computed = await nextRuns(folder, SIZES)
+
   const startUps = measure.startUps(bundles, folder)
-  const text = report({ quick: QUICK, speed, distance, loads, gap, growth, startUps })
+  const text = report({
+    quick: QUICK,
+    speed,
+    distance,
+    loads,
+    gap,
+    growth,
+    nextRuns: computed,
+    ticks,
+    startUps,
+  })
   writeFileSync(join(import.meta.dirname, 'RESULTS.md'), text)
   console.log(text)
 }
@@ -118,7 +144,7 @@ async function startSeeded(bundle: Bundle): Promise<WorkerServer> {
   return server
 }
 
-function workerContender(name: string, server: WorkerServer): measure.Contender {
+function workerContender(name: string, server: WorkerServer): measure.WorkerContender {
   return { name, server, execute: (statements) => measure.execute(server.database, statements) }
 }
 

@@ -22,6 +22,8 @@ export interface Server {
 
 export interface WorkerServer extends Server {
   readonly database: D1Database
+  /** Fires the Cron Trigger. */
+  tick(at: Date): Promise<void>
 }
 
 /** Bundles a Worker as `wrangler deploy --minify` does. @param instrumented wraps its database, see instrument.ts. */
@@ -29,6 +31,11 @@ export async function bundleWorker(entry: string, instrumented = false): Promise
   const contents = instrumented
     ? `import worker from './${entry}'\nimport { instrument } from './bench/instrument.ts'\nexport default instrument(worker)`
     : `export { default } from './${entry}'`
+  return bundle(contents)
+}
+
+/** Bundles a module of the project's root. */
+export async function bundle(contents: string): Promise<Bundle> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: ROOT, loader: 'ts' },
     bundle: true,
@@ -43,7 +50,7 @@ export async function bundleWorker(entry: string, instrumented = false): Promise
   return { code, gzipBytes: gzipSync(code, { level: 9 }).byteLength }
 }
 
-/** @param variables text bindings. */
+/** Its queue has no consumer: what is sent is dropped. @param variables text bindings. */
 export async function startWorker(bundle: Bundle, variables: Record<string, string>): Promise<WorkerServer> {
   const before = new Set(childrenOf(process.pid))
   const miniflare = new Miniflare(
@@ -55,6 +62,7 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
       bindings: variables,
       d1Databases: { DB: 'bench' },
       r2Buckets: { OBJECTS: 'bench' },
+      queueProducers: { RUNS: 'bench' },
       ratelimits: {
         KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
         REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
@@ -69,6 +77,11 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
   return {
     origin,
     database: DB,
+    tick: async (scheduledTime) => {
+      const worker = await miniflare.getWorker()
+      const { outcome } = await worker.scheduled({ scheduledTime, cron: '* * * * *' })
+      if (outcome !== 'ok') throw new Error(`The tick ended with ${outcome}`)
+    },
     cpuMs: () => processes.reduce((sum, pid) => sum + cpuMsOf(pid), 0),
     stop: () => miniflare.dispose(),
   }
