@@ -16,6 +16,7 @@ export default defineConfig({
               bindings: {
                 MIGRATIONS: migrations,
                 RATE_LIMIT: 'off',
+                VERIFY_LONG: process.env.VERIFY_LONG ?? '',
                 ENCRYPTION_KEYS: 'test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
               },
             },

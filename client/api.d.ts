@@ -309,6 +309,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List audit events
+         * @description Lists who changed what, the latest first, for a year. No event has a value in it.
+         *
+         *     Scope: `audit-events:read`.
+         */
+        get: operations["listAuditEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectId}": {
         parameters: {
             query?: never;
@@ -1134,7 +1156,7 @@ export interface components {
             /** @description What people call it. */
             name: string;
             /** @description What it may do. */
-            scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write")[];
+            scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write" | "audit-events:read")[];
             /** @description The user that it acts as; null: none. */
             userId?: string | null;
             /** @description The projects that it is limited to; null: all. */
@@ -1732,6 +1754,41 @@ export interface components {
              */
             id: string;
         };
+        AuditEventPage: {
+            items: components["schemas"]["AuditEvent"][];
+            /** @description Where the next page begins; null on the last page. */
+            nextCursor: string | null;
+        };
+        AuditEvent: {
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            /** @description The operationId of what was done. */
+            operation: string;
+            /** @description The path of what was changed. */
+            target: string;
+            /**
+             * Format: uuid
+             * @description The key that did it.
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            apiKeyId: string;
+            /** @description The user that the key acts as, if any. */
+            userId: string | null;
+            /**
+             * Format: uuid
+             * @description The `X-Request-Id` of the answer.
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            requestId: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+        };
         Project: {
             /**
              * @description The project.
@@ -2093,6 +2150,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2113,6 +2172,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2126,6 +2187,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2139,6 +2202,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2152,6 +2217,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2165,6 +2232,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -2173,13 +2242,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -2215,6 +2286,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2235,6 +2308,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2248,6 +2323,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2261,6 +2338,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2274,6 +2353,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -2282,13 +2363,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -2328,6 +2411,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2346,6 +2431,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2359,6 +2446,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2372,6 +2461,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2385,19 +2476,23 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -2436,6 +2531,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2468,6 +2565,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2481,6 +2580,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2494,6 +2595,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2507,6 +2610,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2520,6 +2625,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -2528,13 +2635,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -2574,6 +2683,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The path of the schedule. */
                     Location?: string;
                     [name: string]: unknown;
@@ -2602,6 +2713,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2615,6 +2728,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2628,6 +2743,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2641,6 +2758,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2654,19 +2773,23 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -2705,6 +2828,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2736,6 +2861,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2749,6 +2876,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2762,6 +2891,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2775,6 +2906,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -2783,13 +2916,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -2829,6 +2964,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The path of the schedule. */
                     Location?: string;
                     [name: string]: unknown;
@@ -2856,6 +2993,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2869,6 +3008,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2882,6 +3023,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2895,19 +3038,23 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -2946,6 +3093,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2973,6 +3122,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2986,6 +3137,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2999,6 +3152,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3012,6 +3167,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3025,6 +3182,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3038,6 +3197,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3051,6 +3212,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3059,13 +3222,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -3107,6 +3272,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3129,6 +3296,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3142,6 +3311,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3155,6 +3326,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3168,6 +3341,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3181,6 +3356,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3194,6 +3371,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3207,6 +3386,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3220,6 +3401,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3228,13 +3411,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -3271,6 +3456,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The entity tag of the skill: it changes with every change of the skill or its files. */
                     ETag?: string;
                     [name: string]: unknown;
@@ -3302,6 +3489,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The entity tag of the skill: it changes with every change of the skill or its files. */
                     ETag?: string;
                     [name: string]: unknown;
@@ -3315,6 +3504,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3328,6 +3519,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3341,19 +3534,23 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -3387,6 +3584,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3406,6 +3605,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3419,6 +3620,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3432,6 +3635,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3445,6 +3650,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3453,13 +3660,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -3497,6 +3706,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3526,6 +3737,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3539,6 +3752,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3552,6 +3767,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3565,6 +3782,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3578,6 +3797,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3586,13 +3807,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -3629,10 +3852,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The entity tag of the picture. */
                     ETag?: string;
-                    /** @description `nosniff` */
-                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3649,10 +3872,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The entity tag of the picture. */
                     ETag?: string;
-                    /** @description `nosniff` */
-                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3664,6 +3887,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3677,6 +3902,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3690,6 +3917,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3703,6 +3932,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3711,13 +3942,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -3759,6 +3992,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3779,6 +4014,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3792,6 +4029,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3805,6 +4044,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3818,6 +4059,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3831,6 +4074,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3844,6 +4089,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3852,13 +4099,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -3892,6 +4141,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3911,6 +4162,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3924,6 +4177,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3937,6 +4192,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3950,6 +4207,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3963,6 +4222,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3976,6 +4237,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3984,13 +4247,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -4030,6 +4295,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4050,6 +4317,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4063,6 +4332,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4076,6 +4347,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4089,6 +4362,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4102,6 +4377,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4115,6 +4392,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4123,13 +4402,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -4165,6 +4446,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4184,6 +4467,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4197,6 +4482,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4210,6 +4497,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4223,6 +4512,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4236,19 +4527,23 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -4279,6 +4574,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4314,6 +4611,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4327,6 +4626,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4335,13 +4636,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -4377,6 +4680,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4411,6 +4716,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4424,6 +4731,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4437,6 +4746,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4445,13 +4756,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -4488,6 +4801,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The path of the key. */
                     Location?: string;
                     [name: string]: unknown;
@@ -4520,6 +4835,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4533,6 +4850,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4546,6 +4865,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4559,6 +4880,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4572,6 +4895,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4585,6 +4910,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4593,13 +4920,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -4633,6 +4962,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4652,6 +4983,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4665,6 +4998,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4678,6 +5013,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4691,6 +5028,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4704,6 +5043,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4712,13 +5053,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -4758,6 +5101,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The path of the successor. */
                     Location?: string;
                     [name: string]: unknown;
@@ -4790,6 +5135,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4803,6 +5150,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4816,6 +5165,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4829,6 +5180,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4842,6 +5195,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4855,6 +5210,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4863,13 +5220,145 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    /** @description With 401: how to authenticate (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path answers. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAuditEvents: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                limit?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of audit events. */
+            200: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019d2ff5-7f31-7c02-9d5b-40d6a0e2c8b1",
+                     *           "operation": "deleteEnvironmentVariable",
+                     *           "target": "/v1/projects/website/environment-variables/TOKEN",
+                     *           "apiKeyId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "userId": "ada",
+                     *           "requestId": "3f0e8a9c-52d7-4f7e-8a44-7d1b6c2e9f05",
+                     *           "createdAt": "2026-03-27T14:30:01.457Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditEventPage"];
+                };
+            };
+            /** @description The input is wrong, or the key lacks the caller scope. */
+            400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description In how many seconds to ask again. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            default: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -4903,6 +5392,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4925,6 +5416,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4938,6 +5431,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4951,6 +5446,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4964,6 +5461,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4977,6 +5476,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4990,6 +5491,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4998,13 +5501,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -5042,6 +5547,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5064,6 +5571,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5077,6 +5586,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5090,6 +5601,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5103,6 +5616,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5116,6 +5631,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5124,13 +5641,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -5164,6 +5683,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5183,6 +5704,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5196,6 +5719,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5209,6 +5734,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5222,6 +5749,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5235,6 +5764,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5248,6 +5779,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5256,13 +5789,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -5300,6 +5835,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5322,6 +5859,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5335,6 +5874,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5348,6 +5889,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5361,6 +5904,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5374,6 +5919,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5387,6 +5934,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5395,13 +5944,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -5437,6 +5988,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5464,6 +6017,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5477,6 +6032,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5490,6 +6047,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5498,13 +6057,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -5538,6 +6099,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5560,6 +6123,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5573,6 +6138,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5586,6 +6153,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5599,6 +6168,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5612,6 +6183,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5620,13 +6193,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -5664,6 +6239,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5686,6 +6263,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5699,6 +6278,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5712,6 +6293,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5725,6 +6308,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5733,13 +6318,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -5773,6 +6360,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5792,6 +6381,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5805,6 +6396,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5818,6 +6411,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5831,6 +6426,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5844,6 +6441,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5852,13 +6451,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -5896,6 +6497,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5918,6 +6521,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5931,6 +6536,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5944,6 +6551,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5957,6 +6566,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5970,6 +6581,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5978,13 +6591,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -6020,6 +6635,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6047,6 +6664,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6060,6 +6679,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6073,6 +6694,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6081,13 +6704,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -6121,6 +6746,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6143,6 +6770,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6156,6 +6785,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6169,6 +6800,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6182,6 +6815,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6195,6 +6830,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6208,6 +6845,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6216,13 +6855,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -6260,6 +6901,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6282,6 +6925,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6295,6 +6940,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6308,6 +6955,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6321,6 +6970,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6334,6 +6985,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6347,6 +7000,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6360,6 +7015,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6368,13 +7025,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -6408,6 +7067,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6427,6 +7088,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6440,6 +7103,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6453,6 +7118,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6466,6 +7133,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6479,6 +7148,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6492,6 +7163,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6505,6 +7178,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6513,13 +7188,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -6556,6 +7233,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6583,6 +7262,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6596,6 +7277,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6609,6 +7292,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6622,6 +7307,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6635,6 +7322,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6643,13 +7332,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -6683,6 +7374,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6705,6 +7398,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6718,6 +7413,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6731,6 +7428,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6744,6 +7443,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6757,6 +7458,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6770,6 +7473,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6778,13 +7483,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -6822,6 +7529,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6844,6 +7553,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6857,6 +7568,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6870,6 +7583,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6883,6 +7598,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6896,6 +7613,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6909,6 +7628,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6922,6 +7643,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6930,13 +7653,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -6970,6 +7695,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6989,6 +7716,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7002,6 +7731,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7015,6 +7746,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7028,6 +7761,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7041,6 +7776,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7054,6 +7791,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7067,6 +7806,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7075,13 +7816,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -7118,6 +7861,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7145,6 +7890,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7158,6 +7905,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7171,6 +7920,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7184,6 +7935,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7197,6 +7950,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7205,13 +7960,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -7245,6 +8002,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7266,6 +8025,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7279,6 +8040,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7292,6 +8055,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7305,6 +8070,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7318,6 +8085,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7326,13 +8095,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -7370,6 +8141,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7391,6 +8164,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7404,6 +8179,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7417,6 +8194,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7430,6 +8209,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7438,13 +8219,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -7478,6 +8261,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7497,6 +8282,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7510,6 +8297,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7523,6 +8312,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7536,6 +8327,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7549,6 +8342,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7557,13 +8352,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -7599,6 +8396,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7625,6 +8424,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7638,6 +8439,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7651,6 +8454,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7659,13 +8464,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -7696,6 +8503,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7721,6 +8530,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7734,6 +8545,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7747,6 +8560,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7755,13 +8570,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -7797,6 +8614,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7824,6 +8643,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7837,6 +8658,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7850,6 +8673,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7863,6 +8688,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7876,6 +8703,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7884,13 +8713,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -7926,6 +8757,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7945,6 +8778,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7958,6 +8793,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7971,6 +8808,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7984,6 +8823,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7997,6 +8838,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8010,6 +8853,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8018,13 +8863,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -8064,6 +8911,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8091,6 +8940,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8104,6 +8955,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8117,6 +8970,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8130,6 +8985,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8143,6 +9000,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8156,6 +9015,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8164,13 +9025,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -8206,6 +9069,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8232,6 +9097,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8245,6 +9112,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8258,6 +9127,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8271,6 +9142,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8279,13 +9152,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -8321,6 +9196,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8340,6 +9217,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8353,6 +9232,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8366,6 +9247,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8379,6 +9262,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8392,6 +9277,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8400,13 +9287,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -8446,6 +9335,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8472,6 +9363,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8485,6 +9378,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8498,6 +9393,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8511,6 +9408,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8524,6 +9423,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8532,13 +9433,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -8577,6 +9480,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8600,6 +9505,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8613,6 +9520,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8626,6 +9535,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8634,13 +9545,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -8681,6 +9594,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8713,6 +9628,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8726,6 +9643,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8739,6 +9658,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8752,6 +9673,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8765,6 +9688,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8773,13 +9698,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -8817,6 +9744,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The path of the run. */
                     Location?: string;
                     [name: string]: unknown;
@@ -8846,6 +9775,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8859,6 +9790,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8872,6 +9805,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8885,6 +9820,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8898,6 +9835,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8911,6 +9850,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8919,13 +9860,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -8966,6 +9909,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8998,6 +9943,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9011,6 +9958,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9024,6 +9973,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9037,6 +9988,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9045,13 +9998,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -9089,6 +10044,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The path of the run. */
                     Location?: string;
                     [name: string]: unknown;
@@ -9118,6 +10075,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9131,6 +10090,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9144,6 +10105,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9157,6 +10120,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9170,6 +10135,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9178,13 +10145,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -9222,6 +10191,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9254,6 +10225,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9267,6 +10240,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9280,6 +10255,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9293,6 +10270,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9301,13 +10280,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -9341,6 +10322,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9368,6 +10351,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9381,6 +10366,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9394,6 +10381,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9407,6 +10396,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9420,6 +10411,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9428,13 +10421,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -9468,6 +10463,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9495,6 +10492,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9508,6 +10507,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9521,6 +10522,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9534,6 +10537,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9547,6 +10552,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9560,6 +10567,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9568,13 +10577,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -9605,6 +10616,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9626,6 +10639,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9639,6 +10654,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9652,6 +10669,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9665,6 +10684,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9678,6 +10699,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9686,13 +10709,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -9727,6 +10752,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9749,6 +10776,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9762,6 +10791,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9775,6 +10806,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9788,6 +10821,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9796,13 +10831,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -9833,6 +10870,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9851,6 +10890,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9864,6 +10905,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9877,6 +10920,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9890,6 +10935,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9903,6 +10950,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9911,13 +10960,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -9952,6 +11003,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9974,6 +11027,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9987,6 +11042,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10000,6 +11057,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10013,6 +11072,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10026,6 +11087,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10039,6 +11102,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10047,13 +11112,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -10096,14 +11163,14 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The entity tag of the content. */
                     ETag?: string;
                     /** @description `bytes` */
                     "Accept-Ranges"?: string;
                     /** @description `attachment`: browsers keep it and do not show it. */
                     "Content-Disposition"?: string;
-                    /** @description `nosniff` */
-                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10117,14 +11184,14 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The entity tag of the content. */
                     ETag?: string;
                     /** @description `bytes` */
                     "Accept-Ranges"?: string;
                     /** @description `attachment`: browsers keep it and do not show it. */
                     "Content-Disposition"?: string;
-                    /** @description `nosniff` */
-                    "X-Content-Type-Options"?: string;
                     /** @description Which bytes of how many these are. */
                     "Content-Range"?: string;
                     [name: string]: unknown;
@@ -10140,14 +11207,14 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The entity tag of the content. */
                     ETag?: string;
                     /** @description `bytes` */
                     "Accept-Ranges"?: string;
                     /** @description `attachment`: browsers keep it and do not show it. */
                     "Content-Disposition"?: string;
-                    /** @description `nosniff` */
-                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10159,6 +11226,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10172,6 +11241,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10185,6 +11256,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10198,6 +11271,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10211,6 +11286,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10224,6 +11301,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10237,6 +11316,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10245,13 +11326,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -10287,6 +11370,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10306,6 +11391,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10319,6 +11406,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10332,6 +11421,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10345,6 +11436,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10358,6 +11451,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10371,6 +11466,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10384,6 +11481,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10392,13 +11491,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -10434,6 +11535,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10461,6 +11564,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10474,6 +11579,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10487,6 +11594,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10495,13 +11604,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -10538,6 +11649,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The path of the skill. */
                     Location?: string;
                     [name: string]: unknown;
@@ -10569,6 +11682,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10582,6 +11697,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10595,6 +11712,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10608,6 +11727,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10616,13 +11737,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -10661,6 +11784,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10686,6 +11811,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10699,6 +11826,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10712,6 +11841,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10725,6 +11856,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10738,6 +11871,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10746,13 +11881,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */
@@ -10792,6 +11929,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description The path of the list of variables. */
                     Location?: string;
                     [name: string]: unknown;
@@ -10818,6 +11957,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10831,6 +11972,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10844,6 +11987,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10857,6 +12002,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10870,6 +12017,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10883,6 +12032,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10891,13 +12042,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
             default: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
                     /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
                     /** @description In how many seconds to ask again. */
                     "Retry-After"?: number;
                     /** @description With 401: how to authenticate (RFC 6750). */

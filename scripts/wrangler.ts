@@ -1,6 +1,8 @@
 /** Runs wrangler, on the Node of this project. */
 import { spawn, spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parametersOf, type Statement, type Value, type Values } from '../src/db/statement.ts'
 
@@ -11,6 +13,11 @@ const COMMAND = join(
   'bin',
   'wrangler.js',
 )
+const LARGEST_OUTPUT_BYTES = 2 ** 29
+
+/** As wrangler.toml names it. */
+const BUCKET = 'workspace-api-objects'
+
 const ENVIRONMENT = { ...process.env, WRANGLER_SEND_METRICS: 'false' }
 
 /** Which database a command works on: the deployed one, or the local one in its state folder. */
@@ -35,10 +42,47 @@ export function execute(
   target: Target,
   statements: readonly { statement: Statement; values: Values }[],
 ): Record<string, Value>[][] {
-  const command = statements.map(({ statement, values }) => literalSql(statement, values)).join(';\n')
+  return run(target, statements.map(({ statement, values }) => literalSql(statement, values)).join(';\n'))
+}
+
+/** Runs one statement as it is written. @returns its rows. */
+export function executeSql(target: Target, sql: string): Record<string, Value>[] {
+  return run(target, sql)[0] ?? []
+}
+
+function run(target: Target, command: string): Record<string, Value>[][] {
   const output = runWrangler(['d1', 'execute', 'DB', '--json', '--command', command, ...flags(target)])
   const results: { results: Record<string, Value>[] }[] = JSON.parse(output)
   return results.map((result) => result.results)
+}
+
+/** Runs the statements of a file. */
+export function executeFile(target: Target, file: string): void {
+  runWrangler(['d1', 'execute', 'DB', '--yes', '--file', file, ...flags(target)])
+}
+
+/** Writes schema and rows of the database to a file of SQL. */
+export function exportDatabase(target: Target, file: string): void {
+  const output = ['--output', resolve(file)]
+  if (target.remote) {
+    runWrangler(['d1', 'export', 'DB', '--remote', '--skip-confirmation', ...output])
+    return
+  }
+  // The export knows no other state folder than the one beside its configuration.
+  const folder = mkdtempSync(join(tmpdir(), 'workspace-api-export-'))
+  try {
+    mkdirSync(join(folder, '.wrangler'))
+    symlinkSync(stateFolder(target), join(folder, '.wrangler', 'state'), 'junction')
+    copyFileSync(join(ROOT, 'wrangler.toml'), join(folder, 'wrangler.toml'))
+    runWrangler(['d1', 'export', 'DB', '--local', '--config', join(folder, 'wrangler.toml'), ...output])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Writes an object of the store to a file. */
+export function readObject(target: Target, key: string, file: string): void {
+  runWrangler(['r2', 'object', 'get', `${BUCKET}/${key}`, '--file', file, ...flags(target)])
 }
 
 const PARENT_CHECK_MS = 500
@@ -64,6 +108,7 @@ export function runWrangler(args: readonly string[]): string {
     // Without a terminal, wrangler asks no questions.
     env: { ...ENVIRONMENT, CI: 'true' },
     encoding: 'utf8',
+    maxBuffer: LARGEST_OUTPUT_BYTES,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   if (status !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed:\n${stdout}${stderr}`)
@@ -82,6 +127,7 @@ function literalSql(statement: Statement, values: Values): string {
   return statement.sql.replaceAll('?', () => literal(parameters[index++] ?? null))
 }
 
-function literal(value: Value): string {
+/** A value as SQL. */
+export function literal(value: Value): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value ?? 'NULL')
 }

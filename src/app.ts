@@ -1,4 +1,6 @@
 /** The app: middleware in order, every operation under both base paths, and what answers when nothing else does. */
+
+import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { describeFailure, isUnavailable } from './db/failures.ts'
@@ -11,6 +13,27 @@ import { operations } from './operations.ts'
 /** SPEC.txt, Conventions: a deployment serves the same paths at its origin and under the prefix. */
 const BASE_PATHS = ['/', '/api/public-api']
 
+/** More than any client of this service has to say. */
+const HEADERS_LIMIT_BYTES = 16 * 1024
+
+/** Answers are data: nothing in them is ever to run, be framed or be guessed at by a browser. */
+const SECURITY_HEADERS = Object.entries({
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000',
+  'X-Content-Type-Options': 'nosniff',
+})
+
+/** Lets browsers on the origins of the setting call the service, and read what its answers say in headers. */
+const allowOrigins = cors({
+  origin: (origin, c) => (c.env.CORS_ORIGINS.split(/ *, */).includes(origin) ? origin : null),
+  allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+  allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'If-Range', 'Range'],
+  exposeHeaders: ['Content-Range', 'ETag', 'Location', 'Retry-After', 'X-Request-Id'],
+  maxAge: 86_400,
+})
+
 export function createApp(): Hono<HonoEnvironment> {
   const app = newRouter({ getPath: rawPath })
 
@@ -20,6 +43,14 @@ export function createApp(): Hono<HonoEnvironment> {
     const { headers } = c.res
     headers.set('X-Request-Id', c.get('requestId'))
     headers.set('Cache-Control', headers.has('ETag') ? 'private, no-cache' : 'no-store')
+    for (const [name, value] of SECURITY_HEADERS) headers.set(name, value)
+  })
+  app.use((c, next) => (c.env.CORS_ORIGINS ? allowOrigins(c, next) : next()))
+  app.use(async (c, next) => {
+    if (sizeOf(c.req.raw.headers) > HEADERS_LIMIT_BYTES) {
+      throw new Refusal(431, `The headers may have at most ${HEADERS_LIMIT_BYTES} bytes.`)
+    }
+    await next()
   })
 
   const api = newRouter()
@@ -48,7 +79,7 @@ export function createApp(): Hono<HonoEnvironment> {
         failure: describeFailure(error),
       }),
     )
-    const maySay503 = c.get('contract')?.errors[503] !== undefined
+    const maySay503 = 503 in (c.get('contract')?.errors ?? {})
     return answerRefusal(c, maySay503 && isUnavailable(error) ? unavailable() : unforeseen())
   })
   return app
@@ -57,6 +88,13 @@ export function createApp(): Hono<HonoEnvironment> {
 /** Every path that the service has suits Hono's fastest router, so it goes without the others. */
 function newRouter(options: { getPath?: (request: Request) => string } = {}): Hono<HonoEnvironment> {
   return new Hono<HonoEnvironment>({ ...options, router: new RegExpRouter() })
+}
+
+/** The bytes of names and values, as far as they are ASCII. */
+function sizeOf(headers: Headers): number {
+  let size = 0
+  for (const [name, value] of headers) size += name.length + value.length
+  return size
 }
 
 /** The path as it was sent: decoded only after the route is known, so that an encoded slash stays inside its segment. */

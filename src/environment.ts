@@ -14,6 +14,8 @@ export interface Environment {
   readonly ENCRYPTION_KEYS?: string
   /** "on" or "off". */
   readonly RATE_LIMIT?: string
+  /** The origins, separated by commas, whose pages browsers let call the service; without it: none. */
+  readonly CORS_ORIGINS?: string
   /** "on" allows run endpoints on this machine, if the service itself is called on it: only `npm run dev` sets it. */
   readonly LOCAL_RUN_ENDPOINTS?: string
   /** The most pins of a user. */
@@ -22,12 +24,20 @@ export interface Environment {
   readonly SCHEDULE_LIMIT?: string
   /** The most environment variables of a project. */
   readonly VARIABLE_LIMIT?: string
+  /** The most sessions of an organization. */
+  readonly SESSION_LIMIT?: string
+  /** The most files of all sessions of an organization, and the most bytes of their contents. */
+  readonly FILE_LIMIT?: string
+  readonly BYTE_LIMIT?: string
 }
 
 export interface Limits {
   readonly pins: number
   readonly schedules: number
   readonly variables: number
+  readonly sessions: number
+  readonly files: number
+  readonly bytes: number
 }
 
 export function allowsLocalRunEndpoints(environment: Environment): boolean {
@@ -40,10 +50,13 @@ export function limitsOf(environment: Environment): Limits {
     pins: wholeNumber('PIN_LIMIT', environment.PIN_LIMIT ?? '50'),
     schedules: wholeNumber('SCHEDULE_LIMIT', environment.SCHEDULE_LIMIT ?? '100'),
     variables: wholeNumber('VARIABLE_LIMIT', environment.VARIABLE_LIMIT ?? '500'),
+    sessions: wholeNumber('SESSION_LIMIT', environment.SESSION_LIMIT ?? '100000'),
+    files: wholeNumber('FILE_LIMIT', environment.FILE_LIMIT ?? '1000000'),
+    bytes: wholeNumber('BYTE_LIMIT', environment.BYTE_LIMIT ?? '100000000000'),
   }
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`The setting ${name} is not a whole number`)
+  if (!/^\d{1,15}$/.test(text)) throw new Error(`The setting ${name} is not a whole number`)
   return Number(text)
 }

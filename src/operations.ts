@@ -1,5 +1,6 @@
 /** THE LIST: every operation of the service, those of SPEC.txt first. Path and method are checked against the contract. */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys/handlers.ts'
+import { listAuditEvents } from './audit-events/handlers.ts'
 import {
   deleteEnvironmentVariable,
   listEnvironmentVariables,
@@ -58,6 +59,8 @@ export const operations: readonly Endpoint[] = [
   route('GET /v1/api-keys', listApiKeys),
   route('DELETE /v1/api-keys/{apiKeyId}', deleteApiKey),
   route('POST /v1/api-keys/{apiKeyId}/rotate', rotateApiKey),
+
+  route('GET /v1/audit-events', listAuditEvents),
 
   route('PUT /v1/projects/{projectId}', projects.put),
   route('GET /v1/projects/{projectId}', projects.retrieve),

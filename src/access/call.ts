@@ -1,16 +1,27 @@
 /** One authenticated request: from the token in the header to the one trip that the operation makes. */
 
-import { describeFailure } from '../db/failures.ts'
+import { describeFailure, isPassing } from '../db/failures.ts'
 import { type Rows, runBatch, type Statement, type Step, type Values } from '../db/statement.ts'
 import type { RunMessage } from '../delivery/message.ts'
 import { allowsLocalRunEndpoints, type Environment, type Limits, limitsOf } from '../environment.ts'
-import { Refusal, tooManyRequests, unauthorized } from '../http/errors.ts'
+import { Refusal, unauthorized } from '../http/errors.ts'
 import { hashToken, isToken } from './api-key.ts'
+import { type AuditSubject, areChanging, auditValues, recordingChanges } from './audit.ts'
 import { type CallerFacts, explainCaller, recordUse } from './caller.ts'
+import { addressOf, countAgainst } from './rate-limit.ts'
 import type { Scope } from './scopes.ts'
 
 const BEARER = /^Bearer(?: +(.*))?$/i
 const HOUR_MS = 3_600_000
+
+const MOST_ATTEMPTS = 3
+/** Before the second attempt; twice as long before the third, and each up to twice that at random. */
+const PAUSE_MS = 40
+
+interface RequestFacts extends AuditSubject {
+  /** True if it may run twice and its answer is the same. */
+  readonly isRepeatable: boolean
+}
 
 /** What an operation asks of the key: the caller scope (docs/contract.md, Keys). */
 export interface CallerScope {
@@ -38,6 +49,7 @@ export class Call {
   readonly #callerScope: CallerScope
   readonly #keyHash: string
   readonly #address: string
+  #request: RequestFacts | undefined
 
   private constructor(
     environment: Environment,
@@ -73,10 +85,13 @@ export class Call {
     const token = bearer[1] ?? ''
     if (!isToken(token)) throw unauthorized.invalid()
     const keyHash = hashToken(token)
-    const address = request.headers.get('CF-Connecting-IP') ?? ''
-    const call = new Call(environment, context, callerScope, keyHash, address)
-    await call.#countAgainst(environment.KEY_RATE_LIMIT, keyHash)
-    return call
+    await countAgainst('KEY_RATE_LIMIT', keyHash, environment)
+    return new Call(environment, context, callerScope, keyHash, addressOf(request))
+  }
+
+  /** Says what the request is, once its input is known to be right. */
+  begin(request: RequestFacts): void {
+    this.#request = request
   }
 
   /**
@@ -90,7 +105,12 @@ export class Call {
     acting: Acting,
     values: Values,
   ): Promise<[Facts, ...Rows<Acting>]> {
-    const [[facts], ...rows] = await this.#batch([explaining, ...acting], values)
+    const [[facts], ...rows] = areChanging(acting)
+      ? await this.#batch([explaining, ...recordingChanges(acting)], {
+          ...(this.#request && auditValues(this.#request, values)),
+          ...values,
+        })
+      : await this.#batch([explaining, ...acting], values)
     const explanation = await this.#live(facts as Facts | undefined)
     const { scope, actsAsUser } = this.#callerScope
     if (!explanation.inScope) throw new Refusal(400, `This API key lacks the scope "${scope}".`)
@@ -128,8 +148,16 @@ export class Call {
     return this.#live(facts)
   }
 
-  #batch<const Steps extends readonly Step[]>(steps: Steps, values: Values) {
-    return runBatch(this.#environment.DB, steps, { ...this.#key(), ...values })
+  /** A request that may be repeated is, where the database is away for a moment. Nothing else is tried again. */
+  async #batch<const Steps extends readonly Step[]>(steps: Steps, values: Values): Promise<Rows<Steps>> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await runBatch(this.#environment.DB, steps, { ...this.#key(), ...values })
+      } catch (error) {
+        if (!this.#request?.isRepeatable || attempt === MOST_ATTEMPTS || !isPassing(error)) throw error
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt * (1 + Math.random())))
+      }
+    }
   }
 
   #key(): Values {
@@ -142,18 +170,12 @@ export class Call {
 
   async #live<Facts extends CallerFacts>(facts: Facts | undefined): Promise<Facts> {
     if (!facts?.live) {
-      await this.#countAgainst(this.#environment.REFUSAL_RATE_LIMIT, this.#address)
+      await countAgainst('REFUSAL_RATE_LIMIT', this.#address, this.#environment)
       throw unauthorized.invalid()
     }
     if (organizationIds.size >= MOST_ORGANIZATION_IDS) organizationIds.clear()
     organizationIds.set(this.#keyHash, facts.callerOrganizationId)
     if (facts.useIsNews) this.afterwards(runBatch(this.#environment.DB, [recordUse], this.#key()))
     return facts
-  }
-
-  async #countAgainst(limit: RateLimit, key: string): Promise<void> {
-    if (this.#environment.RATE_LIMIT === 'off') return
-    const { success } = await limit.limit({ key })
-    if (!success) throw tooManyRequests()
   }
 }

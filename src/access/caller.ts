@@ -11,10 +11,10 @@ const keyHash = sql.placeholder('keyHash')
 const scope = sql.placeholder('scope')
 export const now = sql.placeholder('now')
 
-const isCallersKey = eq(apiKeys.hash, keyHash)
+export const isCallersKey = eq(apiKeys.hash, keyHash)
 const isLive = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)))
 /** Scopes have no character that JSON escapes, so the list has one where its text has it in quotes. */
-const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_quote(${scope})) > 0)`
+export const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_quote(${scope})) > 0)`
 
 /** The guard. A statement that acts begins from `apiKeys` where this holds: one row if the caller may act, else none. */
 export const mayAct = and(isCallersKey, isLive, isInScope)

@@ -28,6 +28,7 @@ export const SCOPES = [
   'runs:write',
   'run-endpoint:read',
   'run-endpoint:write',
+  'audit-events:read',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

@@ -3,7 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql
 import { alias } from 'drizzle-orm/sqlite-core'
 import { explaining, mayAct, now } from '../access/caller.ts'
 import { apiKeys, projects, users } from '../db/schema.ts'
-import { compile, query, rowOf } from '../db/statement.ts'
+import { compile, compileChange, query, rowOf } from '../db/statement.ts'
 
 const id = sql.placeholder('id')
 const apiKeyId = sql.placeholder('apiKeyId')
@@ -90,7 +90,7 @@ export const explainCreation = compile(
   }).leftJoin(earlier, isRepeated),
 )
 
-export const insertKey = compile(
+export const insertKey = compileChange(
   query
     .insert(apiKeys)
     .select(
@@ -177,7 +177,7 @@ const isRotatable = and(
 )
 
 /** Makes the successor. */
-export const insertSuccessor = compile(
+export const insertSuccessor = compileChange(
   query
     .insert(apiKeys)
     .select(
@@ -229,7 +229,7 @@ const revocableFrom = query
   .innerJoin(it, isIt)
   .where(and(mayAct, isManageable))
 
-export const revokeKey = compile(
+export const revokeKey = compileChange(
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })

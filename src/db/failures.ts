@@ -10,18 +10,28 @@ export class StoreUnavailable extends Error {
  * database (Cloudflare's D1 documentation, "Debug D1", list of errors).
  */
 const PASSING = [
-  'D1 DB is overloaded',
   'Network connection lost',
   'caused object to be reset',
   'reset because its code was updated',
   'Cannot resolve D1 DB due to transient issue',
-  'D1 DB storage operation exceeded timeout',
 ]
+
+/** What it says when it has too much to do: to ask again at once would make it worse. */
+const OVERLOADED = ['D1 DB is overloaded', 'D1 DB storage operation exceeded timeout']
 
 /** True if the error says that a store is away for now, not that the service is wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailable) return true
-  return error instanceof Error && PASSING.some((words) => error.message.includes(words))
+  return isPassing(error) || says(error, OVERLOADED)
+}
+
+/** True if the store may well answer the next moment. */
+export function isPassing(error: unknown): boolean {
+  return says(error, PASSING) && !says(error, OVERLOADED)
+}
+
+function says(error: unknown, sentences: readonly string[]): boolean {
+  return error instanceof Error && sentences.some((sentence) => error.message.includes(sentence))
 }
 
 /** How many causes of an error are described. */

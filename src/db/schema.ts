@@ -6,12 +6,35 @@
  * is inserted by a statement that selects its parent, which checks existence and tenancy in one look-up.
  */
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import {
+  index,
+  integer,
+  primaryKey,
+  type SQLiteColumn,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
+
+/** The id of the key that a value was sealed with (crypto/sealed-value.ts): what is between its first two dots. */
+export function keyIdOf(sealed: SQLiteColumn) {
+  const rest = sql`substr(${sealed}, 4)`
+  return sql<string>`substr(${rest}, 1, instr(${rest}, '.') - 1)`
+}
 
 export const organizations = sqliteTable('organizations', {
   id: text().primaryKey(),
   name: text().notNull(),
   createdAt: text().notNull(),
+})
+
+/** How much an organization has of what its quotas limit. Triggers keep it (migrations/0005): no statement writes it. */
+export const organizationUsage = sqliteTable('organizationUsage', {
+  organizationId: text().primaryKey(),
+  sessions: integer().notNull(),
+  files: integer().notNull(),
+  /** Of the files' contents. */
+  bytes: integer().notNull(),
 })
 
 /** API keys, found by the SHA-256 of their token; the token itself is never stored. */
@@ -247,18 +270,47 @@ export const missedSpans = sqliteTable(
   ],
 )
 
+/** Who did what: a row for each change, written in the batch that makes it. Kept for a year. */
+export const auditEvents = sqliteTable(
+  'auditEvents',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    /** The operationId. */
+    operation: text().notNull(),
+    /** The path of what was changed. */
+    target: text().notNull(),
+    apiKeyId: text().notNull(),
+    userId: text(),
+    /** The `X-Request-Id` of the answer. */
+    requestId: text().notNull(),
+    createdAt: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.id] }),
+    index('auditEventsByAge').on(table.createdAt),
+  ],
+)
+
 /** Where the runs of an organization are sent. */
-export const runEndpoints = sqliteTable('runEndpoints', {
-  organizationId: text().primaryKey(),
-  url: text().notNull(),
-  /** See crypto/sealed-value.ts. */
-  sealedSecret: text().notNull(),
-  /** The secret before it, which signs too until it expires. */
-  previousSealedSecret: text(),
-  previousExpiresAt: text(),
-  createdAt: text().notNull(),
-  updatedAt: text().notNull(),
-})
+export const runEndpoints = sqliteTable(
+  'runEndpoints',
+  {
+    organizationId: text().primaryKey(),
+    url: text().notNull(),
+    /** See crypto/sealed-value.ts. */
+    sealedSecret: text().notNull(),
+    /** The secret before it, which signs too until it expires. */
+    previousSealedSecret: text(),
+    previousExpiresAt: text(),
+    createdAt: text().notNull(),
+    updatedAt: text().notNull(),
+  },
+  (table) => [
+    index('runEndpointsByKeyId').on(keyIdOf(table.sealedSecret)),
+    index('runEndpointsByPreviousKeyId').on(keyIdOf(table.previousSealedSecret)),
+  ],
+)
 
 /** The files of a session; their contents are objects in R2. */
 export const sessionFiles = sqliteTable(
@@ -278,6 +330,7 @@ export const sessionFiles = sqliteTable(
     primaryKey({ columns: [table.organizationId, table.sessionId, table.id] }),
     uniqueIndex('sessionFilesById').on(table.organizationId, table.id),
     uniqueIndex('sessionFilesByPath').on(table.organizationId, table.sessionId, table.path),
+    index('sessionFilesByObjectKey').on(table.objectKey),
   ],
 )
 
@@ -331,7 +384,10 @@ export const profilePictures = sqliteTable(
     leaseExpiresAt: text(),
     updatedAt: text().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.organizationId, table.userId] })],
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.userId] }),
+    index('profilePicturesByObjectKey').on(table.objectKey),
+  ],
 )
 
 /** Objects in R2 that nothing refers to, yet or any more: an upload that is done spares its own, the sweep deletes the rest. */
@@ -345,6 +401,14 @@ export const doomedObjects = sqliteTable(
   (table) => [index('doomedObjectsBySweepAfter').on(table.sweepAfter)],
 )
 
+/** A search for objects in R2 that no row refers to, after a restore: how far it is. */
+export const objectSearches = sqliteTable('objectSearches', {
+  /** Objects that were written later are not looked at: an upload may be under way. */
+  startedAt: text().primaryKey(),
+  /** R2's cursor; null at the beginning. */
+  cursor: text(),
+})
+
 export const environmentVariables = sqliteTable(
   'environmentVariables',
   {
@@ -356,7 +420,10 @@ export const environmentVariables = sqliteTable(
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.organizationId, table.projectId, table.key] })],
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.projectId, table.key] }),
+    index('environmentVariablesByKeyId').on(keyIdOf(table.sealedValue)),
+  ],
 )
 
 /**

@@ -27,6 +27,8 @@ export type Values = Readonly<Record<string, Value>>
 export interface Statement<Row = unknown> {
   readonly sql: string
   readonly parameters: readonly unknown[]
+  /** True if it makes the change that its operation is for: whoever did it is recorded (access/audit.ts). */
+  readonly isChange?: true
   /** Only for the type checker: no value is ever here. */
   readonly row?: Row
 }
@@ -71,6 +73,11 @@ export function compile<Result>(statement: Compilable<Result>): Statement<RowOf<
   const names = compiled.parameters.map((parameter) => is(parameter, Placeholder) && parameter.name)
   if (!GUARD.every((name) => names.includes(name))) throw new Error(`No guard in: ${compiled.sql}`)
   return compiled
+}
+
+/** Compiles the statement that makes the change which its operation is for. */
+export function compileChange<Result>(statement: Compilable<Result>): Statement<RowOf<Result>> {
+  return { ...compile(statement), isChange: true }
 }
 
 /** Compiles a statement of the service itself: the tick, the health check, provisioning, what no HTTP operation reaches. */

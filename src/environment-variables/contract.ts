@@ -1,5 +1,6 @@
 /** The encrypted variables of a project (SPEC.txt, Endpoints, 7; docs/contract.md, Environment variables). */
 import * as z from 'zod/mini'
+import { words } from '#words'
 import type { Contract } from '../http/endpoint.ts'
 import { content, docs, externalId, idempotencyKey, instant } from '../http/fields.ts'
 import { pageQuery, pageSchema } from '../http/paging.ts'
@@ -14,9 +15,13 @@ const variableKey = z
     ),
     z.maxLength(255, 'expected 1 to 255 characters'),
   )
-  .register(docs, { minLength: 1, description: 'The name of the variable.', example: 'DATABASE_URL' })
+  .register(docs, {
+    minLength: 1,
+    description: words('The name of the variable.'),
+    example: words('DATABASE_URL'),
+  })
 
-const projectId = externalId({ description: 'The project.', example: 'website' })
+const projectId = externalId({ description: words('The project.'), example: words('website') })
 const params = z.object({ projectId, key: variableKey })
 
 export const deleteEnvironmentVariableContract = {
@@ -24,24 +29,24 @@ export const deleteEnvironmentVariableContract = {
   method: 'DELETE',
   path: '/v1/projects/{projectId}/environment-variables/{key}',
   tag: 'Projects',
-  summary: 'Delete a project environment variable',
-  description: 'Deletes one encrypted environment variable of a project.',
+  summary: words('Delete a project environment variable'),
+  description: words('Deletes one encrypted environment variable of a project.'),
   scope: 'environment-variables:write',
   params,
   success: {
     status: 200,
-    description: 'The variable is deleted.',
+    description: words('The variable is deleted.'),
     schema: z
       .strictObject({ deleted: z.literal(true), key: z.string() })
       .register(docs, { id: 'EnvironmentVariableDeletion' }),
-    example: { deleted: true, key: 'DATABASE_URL' },
+    example: words({ deleted: true, key: 'DATABASE_URL' }),
   },
   errors: {
-    400: 'The path is wrong, or the key lacks the caller scope.',
-    403: 'The key is limited to other projects.',
-    404: 'The organization has no such project, or the project has no such variable.',
-    409: 'The project is archived: unarchive it first.',
-    500: 'The variable could not be deleted.',
+    400: words('The path is wrong, or the key lacks the caller scope.'),
+    403: words('The key is limited to other projects.'),
+    404: words('The organization has no such project, or the project has no such variable.'),
+    409: words('The project is archived: unarchive it first.'),
+    500: words('The variable could not be deleted.'),
   },
 } as const satisfies Contract
 
@@ -50,8 +55,8 @@ const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
 export const MOST_AT_ONCE = 100
 
 const value = content(LARGEST_VALUE_BYTES, {
-  description: 'Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.',
-  example: 'postgres://app@db.internal/shop',
+  description: words('Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.'),
+  example: words('postgres://app@db.internal/shop'),
 })
 
 const variable = z
@@ -67,7 +72,7 @@ const exampleVariable = {
 const errors = {
   400: INPUT_IS_WRONG,
   403: OUT_OF_REACH,
-  404: 'The organization has no project with this id.',
+  404: words('The organization has no project with this id.'),
   500: UNFORESEEN,
   503: STORE_IS_AWAY,
 }
@@ -77,16 +82,16 @@ export const listEnvironmentVariablesContract = {
   method: 'GET',
   path: '/v1/projects/{projectId}/environment-variables',
   tag: 'Projects',
-  summary: 'List project environment variables',
-  description: 'Lists the names of the variables in order, and when they changed; never a value.',
+  summary: words('List project environment variables'),
+  description: words('Lists the names of the variables in order, and when they changed; never a value.'),
   scope: 'environment-variables:read',
   params: z.object({ projectId }),
   query: z.object(pageQuery(variableKey)),
   success: {
     status: 200,
-    description: 'A page of variables.',
+    description: words('A page of variables.'),
     schema: pageSchema('EnvironmentVariablePage', variable, variableKey),
-    example: { items: [exampleVariable], nextCursor: null },
+    example: words({ items: [exampleVariable], nextCursor: null }),
   },
   errors,
 } as const satisfies Contract
@@ -96,25 +101,27 @@ export const putEnvironmentVariableContract = {
   method: 'PUT',
   path: '/v1/projects/{projectId}/environment-variables/{key}',
   tag: 'Projects',
-  summary: 'Put a project environment variable',
-  description: 'Stores one variable encrypted, new or in place of its value before.',
+  summary: words('Put a project environment variable'),
+  description: words('Stores one variable encrypted, new or in place of its value before.'),
   scope: 'environment-variables:write',
   params,
   body: z.strictObject({ value }).register(docs, {
     id: 'EnvironmentVariableValue',
-    example: { value: 'postgres://app@db.internal/shop' },
+    example: words({ value: 'postgres://app@db.internal/shop' }),
   }),
   // JSON may write a byte as six characters.
   bodyLimitBytes: 6 * LARGEST_VALUE_BYTES + KIBIBYTE,
   success: {
     status: 200,
-    description: 'The variable is stored.',
+    description: words('The variable is stored.'),
     schema: variable,
-    example: exampleVariable,
+    example: words(exampleVariable),
   },
   errors: {
     ...errors,
-    409: 'The project is archived, or would have more variables than allowed, or over 12 MiB of values.',
+    409: words(
+      'The project is archived, or would have more variables than allowed, or over 12 MiB of values.',
+    ),
   },
 } as const satisfies Contract
 
@@ -123,10 +130,11 @@ export const setEnvironmentVariablesContract = {
   method: 'POST',
   path: '/v1/projects/{projectId}/environment-variables',
   tag: 'Projects',
-  summary: 'Set project environment variables',
-  description:
+  summary: words('Set project environment variables'),
+  description: words(
     'Stores many variables encrypted, new or in place of their values before: all of them or none. ' +
-    'Other variables stay as they are.',
+      'Other variables stay as they are.',
+  ),
   scope: 'environment-variables:write',
   params: z.object({ projectId }),
   headers: z.object({
@@ -145,18 +153,22 @@ export const setEnvironmentVariablesContract = {
     })
     .register(docs, {
       id: 'EnvironmentVariableValues',
-      example: { variables: [{ key: 'DATABASE_URL', value: 'postgres://app@db.internal/shop' }] },
+      example: words({ variables: [{ key: 'DATABASE_URL', value: 'postgres://app@db.internal/shop' }] }),
     }),
   bodyLimitBytes: 8 * KIBIBYTE * KIBIBYTE,
   success: {
     status: 201,
-    description: 'The variables are stored, or were by an earlier request with this `Idempotency-Key`.',
+    description: words(
+      'The variables are stored, or were by an earlier request with this `Idempotency-Key`.',
+    ),
     schema: z.strictObject({ items: z.array(variable) }).register(docs, { id: 'EnvironmentVariables' }),
-    example: { items: [exampleVariable] },
+    example: words({ items: [exampleVariable] }),
     headers: { Location: 'The path of the list of variables.' },
   },
   errors: {
     ...errors,
-    409: 'The project is archived or would have more variables than allowed, or over 12 MiB of values, or the `Idempotency-Key` was used with another body.',
+    409: words(
+      'The project is archived or would have more variables than allowed, or over 12 MiB of values, or the `Idempotency-Key` was used with another body.',
+    ),
   },
 } as const satisfies Contract

@@ -2,7 +2,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { explaining, isInReach, mayAct, now } from '../access/caller.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../db/schema.ts'
-import { chunkOf, compile, excluded, query, rowOf } from '../db/statement.ts'
+import { chunkOf, compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
 const projectId = sql.placeholder('projectId')
 const key = sql.placeholder('key')
@@ -34,7 +34,7 @@ const changeableOrganization = query
   .innerJoin(projects, isProject)
   .where(and(mayAct, isInReach(projects.id), isNull(projects.archivedAt)))
 
-export const deleteVariable = compile(
+export const deleteVariable = compileChange(
   query
     .delete(environmentVariables)
     .where(
@@ -164,7 +164,7 @@ const isFirst = or(
   and(eq(variableRequests.createdAt, now), isEqualBody),
 )
 
-export const putVariables = compile(
+export const putVariables = compileChange(
   query
     .insert(environmentVariables)
     .select(

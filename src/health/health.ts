@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Context } from 'hono'
 import journal from '../../migrations/meta/_journal.json'
+import { addressOf, countAgainst } from '../access/rate-limit.ts'
 import { parseKeyRing } from '../crypto/key-ring.ts'
 import { compileUnguarded, query, runBatch } from '../db/statement.ts'
 import type { Environment } from '../environment.ts'
@@ -26,6 +27,7 @@ const selectOne = compileUnguarded(query.select({ one: sql<1>`1`.as('one') }).fr
 
 /** 200 and what is well; or 503 and what is not, in the one error shape. */
 export async function health(c: Context<HonoEnvironment>): Promise<Response> {
+  await countAgainst('REFUSAL_RATE_LIMIT', `health ${addressOf(c.req.raw)}`, c.env)
   const database = await databaseHealth(c.env.DB)
   const schema = database === 'answers' ? await schemaHealth(c.env.DB) : 'unknown'
   const encryptionKeys = keysHealth(c.env)

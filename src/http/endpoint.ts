@@ -20,6 +20,7 @@ export type Tag =
   | 'Users'
   | 'Pull requests'
   | 'API keys'
+  | 'Audit events'
 
 /** The one source for an operation: from it come the route, the validation, the types, the document and the access tests. */
 export interface Contract extends CallerScope {
@@ -39,6 +40,8 @@ export interface Contract extends CallerScope {
   /** Stands in for `body` where the body is not JSON: the handler gets it as it comes. */
   readonly upload?: Upload
   readonly success: Success
+  /** True if its answer has a secret that is shown once, so that a repetition is refused. */
+  readonly answersOnce?: true
   /** The documented errors (docs/contract.md, Answers): status and what it means here. */
   readonly errors: Readonly<Record<number, string>>
 }
@@ -86,15 +89,15 @@ export interface Input<C extends Contract> {
   readonly path: string
 }
 
-type Headers = Readonly<Record<string, string>>
+type AnswerHeaders = Readonly<Record<string, string>>
 
 export type Answer<C extends Contract> =
   | AnswerWith<C['success']>
-  | { readonly notModified: true; readonly headers: Headers }
+  | { readonly notModified: true; readonly headers: AnswerHeaders }
 
 type AnswerWith<S extends Success> = S extends JsonSuccess
-  ? { readonly body: z.input<S['schema']>; readonly headers?: Headers }
-  : { readonly content: ReadableStream; readonly isPartial?: boolean; readonly headers: Headers }
+  ? { readonly body: z.input<S['schema']>; readonly headers?: AnswerHeaders }
+  : { readonly content: ReadableStream; readonly isPartial?: boolean; readonly headers: AnswerHeaders }
 
 export interface Endpoint<C extends Contract = Contract> {
   readonly contract: C
@@ -137,11 +140,27 @@ export function mount(app: Hono<HonoEnvironment>, { contract, handle }: Endpoint
         return basePathOf(c.req.path) + fillPath(contract.path, this.params)
       },
     }
+    c.get('call').begin({
+      operation: contract.operationId,
+      // Only changes are recorded with it.
+      get path() {
+        return fillPath(contract.path, input.params)
+      },
+      isCreation: contract.success.status === 201,
+      requestId: c.get('requestId'),
+      isRepeatable: isRepeatable(contract, c.req.raw.headers),
+    })
     const answer = await handle(input, c.get('call'))
     if ('notModified' in answer) return c.body(null, 304, answer.headers)
     if ('content' in answer) return c.body(answer.content, answer.isPartial ? 206 : 200, answer.headers)
     return c.json(answer.body, contract.success.status, answer.headers)
   })
+}
+
+/** True if the request may run twice: with the same effect and the same answer as if it ran once. */
+function isRepeatable({ method, upload, answersOnce }: Contract, headers: Headers): boolean {
+  if (method === 'POST') return !answersOnce && headers.has('Idempotency-Key')
+  return method === 'GET' || (method === 'PUT' && !upload)
 }
 
 /** The most that a body may have where the contract doesn't say, in bytes. */

@@ -32,12 +32,13 @@ const always = {
     description: '`no-store`; beside an `ETag`, `private, no-cache`.',
     schema: { type: 'string' as const },
   },
+  'X-Content-Type-Options': { description: '`nosniff`.', schema: { type: 'string' as const } },
 }
 
 /** The answers that come from the service and not from an operation. */
 const SERVICE_ERRORS =
   'Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too ' +
-  'large, 429 for too many requests (`Retry-After` says when to ask again).'
+  'large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again).'
 
 /** What the operations are about, for the reader of the document. */
 const TAGS: Record<Tag, string> = {
@@ -51,6 +52,7 @@ const TAGS: Record<Tag, string> = {
   Users: 'The people of an organization, and their pictures.',
   'Pull requests': 'What sessions led to.',
   'API keys': 'Who may call, and what they may do.',
+  'Audit events': 'Who did what.',
 }
 
 /** The document as JSON text. */

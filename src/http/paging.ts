@@ -42,6 +42,9 @@ export function pageSchema<Item extends z.ZodMiniType>(
     .register(docs, { id })
 }
 
+/** Comes after every id and every time, for lists that begin with the latest. */
+export const END = '~'
+
 export interface PageRequest {
   readonly limit: string
   readonly cursor?: string | undefined

@@ -3,7 +3,7 @@ import { and, asc, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } f
 import { alias } from 'drizzle-orm/sqlite-core'
 import { callerUser, explaining, isInReach, mayAct, now } from '../access/caller.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../db/schema.ts'
-import { compile, excluded, query, rowOf } from '../db/statement.ts'
+import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
 /** The distance between neighbours after a renumbering and at either end: room for 30 placements into one gap. */
 const GAP = 2 ** 30
@@ -158,7 +158,7 @@ export const renumber = compile(
 )
 
 /** Moves the pin, or makes it. A row comes back if the order changed. */
-export const place = compile(
+export const place = compileChange(
   query
     .insert(pins)
     .select(
@@ -215,7 +215,7 @@ const lastPosition = query
   .where(and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
 
 /** Makes the pin, at the end of the list. */
-export const appendPin = compile(
+export const appendPin = compileChange(
   query
     .insert(pins)
     .select(
@@ -247,7 +247,7 @@ const removableFrom = query
   .innerJoin(own, isOwn)
   .where(and(mayAct, hasResource))
 
-export const removePin = compile(
+export const removePin = compileChange(
   query
     .delete(pins)
     .where(

@@ -82,14 +82,24 @@ function lifeOf<const K extends Kind>(kind: K, contracts: Contracts<K>, statemen
 
   return {
     put: endpoint(contracts.put, async ({ params, body }, call) => {
-      const values = { id: idOf(kind, params), name: body.name, projectId: body.projectId ?? null }
+      const sessionLimit = call.limits.sessions
+      const values = {
+        id: idOf(kind, params),
+        name: body.name,
+        projectId: body.projectId ?? null,
+        sessionLimit,
+      }
       const [facts, [row]] = await call.run(explainPut, [put], values)
       if (row) return { body: row }
       if (isOfProject && !facts.projectExists) throw noProject()
       if (!facts.inReach) throw outOfReach()
       if (facts.exists && facts.isDeleted) throw deleted(kind)
       if (facts.isElsewhere) throw new Refusal(409, `projectId: the ${noun} belongs to another project`)
-      throw frozen()
+      if (facts.isFrozen) throw frozen()
+      throw new Refusal(
+        409,
+        `The organization has ${sessionLimit} sessions, the most allowed: delete some first`,
+      )
     }),
 
     retrieve: endpoint(contracts.retrieve, async ({ params }, call) => {

@@ -4,8 +4,8 @@
  */
 import { and, asc, eq, getTableColumns, gt, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import { callerOrganization, explainCaller, explaining, isInReach, mayAct, now } from '../access/caller.ts'
-import { apiKeys, deletions, projects, type sessions } from '../db/schema.ts'
-import { compile, excluded, query, rowOf } from '../db/statement.ts'
+import { apiKeys, deletions, organizationUsage, projects, sessions } from '../db/schema.ts'
+import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.ts'
 
 const id = sql.placeholder('id')
@@ -79,12 +79,26 @@ function lifeOf({ type, table: anyTable, isOfProject }: Kind) {
           .leftJoin(projects, isNamedProject),
       )
     : explain
+  /** A new session has to fit into the quota. */
+  const fits =
+    type === 'session'
+      ? sql<0 | 1>`(exists ${query
+          .select({ one: sql`1` })
+          .from(sessions)
+          .where(and(eq(sessions.organizationId, apiKeys.organizationId), eq(sessions.id, id)))}
+        or coalesce(${query
+          .select({ sessions: organizationUsage.sessions })
+          .from(organizationUsage)
+          .where(
+            eq(organizationUsage.organizationId, apiKeys.organizationId),
+          )}, 0) < ${sql.placeholder('sessionLimit')})`
+      : undefined
   const isDeletion = sql`exists ${query.select({ one: sql`1` }).from(deletions).where(wasDeleted)}`
   const isOpen = sql`exists ${query
     .select({ one: sql`1` })
     .from(projects)
     .where(and(isNamedProject, isInReach(projects.id), isNull(projects.archivedAt)))}`
-  const put = compile(
+  const put = compileChange(
     query
       .insert(table)
       .select(
@@ -100,7 +114,7 @@ function lifeOf({ type, table: anyTable, isOfProject }: Kind) {
             }),
           )
           .from(apiKeys)
-          .where(and(mayAct, isOfProject ? isOpen : isReached, sql`not ${isDeletion}`)),
+          .where(and(mayAct, isOfProject ? isOpen : isReached, sql`not ${isDeletion}`, fits)),
       )
       .onConflictDoUpdate({
         target: [table.organizationId, table.id],
@@ -156,7 +170,7 @@ function lifeOf({ type, table: anyTable, isOfProject }: Kind) {
         .where(isDeletable),
     ),
   )
-  const remove = compile(
+  const remove = compileChange(
     query
       .delete(table)
       .where(and(eq(organizationId, deletableFrom), eq(table.id, id)))
@@ -181,7 +195,7 @@ function archiving({ table, type }: typeof PROJECT | typeof AGENT) {
     .select({ organizationId: apiKeys.organizationId })
     .from(apiKeys)
     .where(and(mayAct, reach(type)))
-  return compile(
+  return compileChange(
     query
       .update(table as typeof projects)
       .set({

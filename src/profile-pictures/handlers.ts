@@ -102,7 +102,7 @@ export const retrieveProfilePicture = endpoint(
       )
     }
     const { objectKey, contentType } = picture
-    const headers = { ETag: entityTagOf(objectKey), 'X-Content-Type-Options': 'nosniff' }
+    const headers = { ETag: entityTagOf(objectKey) }
     if (matchesEntityTag(asked['If-None-Match'], headers.ETag)) return { notModified: true, headers }
     return {
       content: await getObject(call.objects, objectKey),

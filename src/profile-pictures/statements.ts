@@ -2,7 +2,7 @@
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { callerOrganization, callerUser, explaining, mayAct, now } from '../access/caller.ts'
 import { apiKeys, doomedObjects, profilePictures, users } from '../db/schema.ts'
-import { compile, excluded, query, rowOf } from '../db/statement.ts'
+import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
 const userId = sql.placeholder('userId')
 /** When the sweep deletes the object once more: nothing can still write it then. */
@@ -43,7 +43,7 @@ export const doomPicture = compile(
     .onConflictDoNothing(),
 )
 
-export const unlinkPicture = compile(
+export const unlinkPicture = compileChange(
   query.delete(profilePictures).where(isDeletable).returning({ objectKey: profilePictures.objectKey }),
 )
 
@@ -125,7 +125,7 @@ const ownOrganization = query
   .where(isOwn)
 
 /** Makes the uploaded object the picture, and ends the lease. */
-export const linkPicture = compile(
+export const linkPicture = compileChange(
   query
     .update(profilePictures)
     .set({

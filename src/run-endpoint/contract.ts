@@ -1,5 +1,6 @@
 /** Where the runs of an organization are sent (docs/contract.md, Run endpoint). */
 import * as z from 'zod/mini'
+import { words } from '#words'
 import type { Contract } from '../http/endpoint.ts'
 import { docs, instant, overlapSeconds, text } from '../http/fields.ts'
 import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
@@ -7,7 +8,7 @@ import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 const fields = {
   url: z.string(),
   previousSecretExpiresAt: z.nullable(instant()).register(docs, {
-    description: 'Until when the secret before the current one signs too; null if there is none.',
+    description: words('Until when the secret before the current one signs too; null if there is none.'),
   }),
   createdAt: instant(),
   updatedAt: instant(),
@@ -25,7 +26,7 @@ const exampleSecret = 'whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE='
 
 const errors = {
   400: INPUT_IS_WRONG,
-  403: 'The key is limited to projects.',
+  403: words('The key is limited to projects.'),
   500: UNFORESEEN,
   503: STORE_IS_AWAY,
 } as const
@@ -36,32 +37,33 @@ export const putRunEndpointContract = {
   method: 'PUT',
   path: '/v1/run-endpoint',
   tag: 'Runs',
-  summary: 'Set the run endpoint',
-  description:
+  summary: words('Set the run endpoint'),
+  description: words(
     'Has every run sent to a URL from now on, as a POST that is signed by the Standard Webhooks specification. ' +
-    'Runs that were pending before stay so. At another URL later the secret stays the same.',
+      'Runs that were pending before stay so. At another URL later the secret stays the same.',
+  ),
   scope: 'run-endpoint:write',
   params: z.object({}),
   body: z
     .strictObject({
       url: text(1, 2000, {
-        description: 'An https URL of a public host, without credentials. Redirects are not followed.',
-        example: 'https://hooks.example.com/runs',
+        description: words('An https URL of a public host, without credentials. Redirects are not followed.'),
+        example: words('https://hooks.example.com/runs'),
       }),
     })
     .register(docs, { id: 'RunEndpointUpdate' }),
   success: {
     status: 200,
-    description: 'The run endpoint. Where it is new, with its secret, which is shown here only.',
+    description: words('The run endpoint. Where it is new, with its secret, which is shown here only.'),
     schema: z
       .strictObject({
         ...fields,
         secret: z.nullable(z.string()).register(docs, {
-          description: 'What deliveries are signed with; null if it was shown before.',
+          description: words('What deliveries are signed with; null if it was shown before.'),
         }),
       })
       .register(docs, { id: 'RunEndpointWithSecret' }),
-    example: { ...exampleRunEndpoint, secret: exampleSecret },
+    example: words({ ...exampleRunEndpoint, secret: exampleSecret }),
   },
   errors,
 } as const satisfies Contract
@@ -71,15 +73,15 @@ export const retrieveRunEndpointContract = {
   method: 'GET',
   path: '/v1/run-endpoint',
   tag: 'Runs',
-  summary: 'Retrieve the run endpoint',
-  description: 'Answers with the run endpoint, without its secret.',
+  summary: words('Retrieve the run endpoint'),
+  description: words('Answers with the run endpoint, without its secret.'),
   scope: 'run-endpoint:read',
   params: z.object({}),
   success: {
     status: 200,
-    description: 'The run endpoint.',
+    description: words('The run endpoint.'),
     schema: runEndpoint,
-    example: exampleRunEndpoint,
+    example: words(exampleRunEndpoint),
   },
   errors: { ...errors, 404: NO_ENDPOINT },
 } as const satisfies Contract
@@ -89,15 +91,15 @@ export const deleteRunEndpointContract = {
   method: 'DELETE',
   path: '/v1/run-endpoint',
   tag: 'Runs',
-  summary: 'Delete the run endpoint',
-  description: 'Forgets the run endpoint and its secret. Runs that are pending can be pulled.',
+  summary: words('Delete the run endpoint'),
+  description: words('Forgets the run endpoint and its secret. Runs that are pending can be pulled.'),
   scope: 'run-endpoint:write',
   params: z.object({}),
   success: {
     status: 200,
-    description: 'The run endpoint is deleted.',
+    description: words('The run endpoint is deleted.'),
     schema: z.strictObject({ deleted: z.literal(true) }).register(docs, { id: 'RunEndpointDeletion' }),
-    example: { deleted: true },
+    example: words({ deleted: true }),
   },
   errors: { ...errors, 404: NO_ENDPOINT },
 } as const satisfies Contract
@@ -107,9 +109,10 @@ export const rotateRunEndpointContract = {
   method: 'POST',
   path: '/v1/run-endpoint/rotate',
   tag: 'Runs',
-  summary: 'Rotate the secret of the run endpoint',
-  description:
+  summary: words('Rotate the secret of the run endpoint'),
+  description: words(
     'Makes a new secret. For the overlap the one before signs too, so that the receiver has time to change. The body may be `{}`.',
+  ),
   scope: 'run-endpoint:write',
   params: z.object({}),
   body: z
@@ -118,20 +121,22 @@ export const rotateRunEndpointContract = {
         'How long the secret before signs too. 0 ends it at once, and one that still overlaps.',
       ),
     })
-    .register(docs, { id: 'RunEndpointRotation', example: { overlapSeconds: 3600 } }),
+    .register(docs, { id: 'RunEndpointRotation', example: words({ overlapSeconds: 3600 }) }),
   success: {
     status: 200,
-    description: 'The run endpoint with its new secret, which is shown here only.',
+    description: words('The run endpoint with its new secret, which is shown here only.'),
     schema: z.strictObject({ ...fields, secret: z.string() }).register(docs, { id: 'RotatedRunEndpoint' }),
-    example: {
+    example: words({
       ...exampleRunEndpoint,
       previousSecretExpiresAt: '2026-03-28T14:05:09.120Z',
       secret: exampleSecret,
-    },
+    }),
   },
   errors: {
     ...errors,
     404: NO_ENDPOINT,
-    409: 'The secret was rotated, and the one before still signs: wait, or rotate with `overlapSeconds` 0.',
+    409: words(
+      'The secret was rotated, and the one before still signs: wait, or rotate with `overlapSeconds` 0.',
+    ),
   },
 } as const satisfies Contract

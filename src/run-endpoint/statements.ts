@@ -2,7 +2,7 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { explaining, mayAct, now } from '../access/caller.ts'
 import { apiKeys, runEndpoints } from '../db/schema.ts'
-import { compile, excluded, query, rowOf } from '../db/statement.ts'
+import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
 const sealedSecret = sql.placeholder('sealedSecret')
 const expiresAt = sql.placeholder('expiresAt')
@@ -41,7 +41,7 @@ export const selectEndpoint = compile(
 )
 
 /** The secret is sealed for one organization: the caller's, or nothing is stored. One that is there stays. */
-export const putEndpoint = compile(
+export const putEndpoint = compileChange(
   query
     .insert(runEndpoints)
     .select(
@@ -69,7 +69,7 @@ export const putEndpoint = compile(
 )
 
 /** Two secrets live at most: while the one before overlaps, only a rotation that ends it goes on. */
-export const rotateSecret = compile(
+export const rotateSecret = compileChange(
   query
     .update(runEndpoints)
     .set({
@@ -88,7 +88,7 @@ export const rotateSecret = compile(
     .returning(fields),
 )
 
-export const removeEndpoint = compile(
+export const removeEndpoint = compileChange(
   query
     .delete(runEndpoints)
     .where(eq(runEndpoints.organizationId, managedOrganization))

@@ -3,7 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-
 import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, mayAct, now } from '../access/caller.ts'
 import { agents, apiKeys, deletions, projects, schedules } from '../db/schema.ts'
-import { compile, query, rowOf, type Statement } from '../db/statement.ts'
+import { compile, compileChange, query, rowOf, type Statement } from '../db/statement.ts'
 
 const parentId = sql.placeholder('parentId')
 const id = sql.placeholder('id')
@@ -72,7 +72,7 @@ function creating(parentType: ParentType) {
       ),
   )
 
-  const insert = compile(
+  const insert = compileChange(
     query
       .insert(schedules)
       .select(
@@ -219,7 +219,7 @@ function lifeOf<Schedule>(
   const goesOn = sql`${schedules.nextRunAt} is not null and ${schedules.cron} = coalesce(${cron}, ${schedules.cron})
     and ${schedules.timezone} = coalesce(${timezone}, ${schedules.timezone})`
   /** What is null stays as it is. The next run was computed from what the row must still have, where the request lacks it. */
-  const update = compile(
+  const update = compileChange(
     query
       .update(schedules)
       .set({
@@ -257,7 +257,7 @@ function lifeOf<Schedule>(
         .where(isChangeable),
     ),
   )
-  const remove = compile(query.delete(schedules).where(isChangeable).returning({ id: schedules.id }))
+  const remove = compileChange(query.delete(schedules).where(isChangeable).returning({ id: schedules.id }))
 
   // The rows have the fields, which the type checker can't follow through a generic selection.
   return {

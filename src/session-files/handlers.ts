@@ -1,4 +1,5 @@
 import { v7 as newUuid } from 'uuid'
+import type { Call } from '../access/call.ts'
 import type { CallerFacts } from '../access/caller.ts'
 import { matchesEntityTag } from '../http/conditional.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -21,7 +22,7 @@ import {
   doomUnrecorded,
   explainFile,
   explainList,
-  explainSession,
+  explainUpload,
   putFile,
   selectContent,
   selectFiles,
@@ -52,7 +53,16 @@ function refusalOf(facts: Facts): Refusal | undefined {
 
 const frozen = () => new Refusal(409, "The session's project is archived, and so frozen: unarchive it first")
 
-const tookTooLong = () => new Refusal(409, 'The upload took over an hour: send a smaller file')
+/** What stands in the way of an upload where nothing stands in the way of reading. */
+function conflictOf(facts: Facts & { isFrozen: 0 | 1; fits: 0 | 1 }, { limits }: Call): Refusal {
+  if (facts.isFrozen) return frozen()
+  if (facts.fits) return new Refusal(409, 'The upload took over an hour: send a smaller file')
+  const { files, bytes } = limits
+  return new Refusal(
+    409,
+    `The organization would have more than ${files} files, or more than ${bytes} bytes in them: delete some first`,
+  )
+}
 
 export const listSessionFiles = endpoint(listSessionFilesContract, async ({ params, query }, call) => {
   const values = { ...params, ...pagingOf(query) }
@@ -67,30 +77,30 @@ export const listSessionFiles = endpoint(listSessionFilesContract, async ({ para
 
 export const putSessionFile = endpoint(putSessionFileContract, async ({ params, query, request }, call) => {
   const leaseExpiresAt = new Date(Date.parse(call.now) + UPLOAD_LEASE_MS)
-  const file = { ...params, ...query }
-  const [before, [upload]] = await call.run(explainSession, [beginUpload], {
+  const sizeBytes = Number(request.headers.get('Content-Length'))
+  const { files: fileLimit, bytes: byteLimit } = call.limits
+  const file = { ...params, ...query, sizeBytes, fileLimit, byteLimit }
+  const [before, [upload]] = await call.run(explainUpload, [beginUpload], {
     ...file,
     objectId: newUuid(),
     sweepAfter: sweepAfter(leaseExpiresAt),
   })
-  if (!upload) throw refusalOf(before) ?? frozen()
+  if (!upload) throw refusalOf(before) ?? conflictOf(before, call)
 
-  const sizeBytes = Number(request.headers.get('Content-Length'))
   await putObject(call.objects, upload.objectKey, request.body ?? new ArrayBuffer(0), sizeBytes)
 
   const stored = new Date()
   const steps = [doomReplaced, putFile, spareUploaded, doomUnrecorded] as const
-  const [after, , [recorded]] = await call.run(explainSession, steps, {
+  const [after, , [recorded]] = await call.run(explainUpload, steps, {
     ...file,
     ...upload,
     fileId: newUuid(),
-    sizeBytes,
     now: stored.toISOString(),
     sweepAfter: sweepAfter(stored),
     notSweptBefore: sweepAfter(stored),
   })
   if (recorded) return { body: recorded }
-  throw refusalOf(after) ?? (after.isFrozen ? frozen() : tookTooLong())
+  throw refusalOf(after) ?? conflictOf(after, call)
 })
 
 export const retrieveSessionFileContent = endpoint(
@@ -104,7 +114,6 @@ export const retrieveSessionFileContent = endpoint(
       ETag,
       'Accept-Ranges': 'bytes',
       'Content-Disposition': 'attachment',
-      'X-Content-Type-Options': 'nosniff',
     }
     if (matchesEntityTag(asked['If-None-Match'], ETag)) return { notModified: true, headers }
     const range = rangeOf(asked.Range, asked['If-Range'], ETag, sizeBytes)

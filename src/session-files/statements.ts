@@ -1,8 +1,17 @@
 /** The files of a session, in SQL. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, not, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { callerOrganization, explaining, isInReach, mayAct, now } from '../access/caller.ts'
-import { apiKeys, deletions, doomedObjects, projects, sessionFiles, sessions } from '../db/schema.ts'
-import { compile, excluded, query, rowOf } from '../db/statement.ts'
+import {
+  apiKeys,
+  deletions,
+  doomedObjects,
+  organizationUsage,
+  projects,
+  sessionFiles,
+  sessions,
+} from '../db/schema.ts'
+import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
 const sessionId = sql.placeholder('sessionId')
 const fileId = sql.placeholder('fileId')
@@ -44,7 +53,29 @@ function explainingSession<Facts extends Record<string, SQL.Aliased>>(facts: Fac
     .leftJoin(deletions, wasDeleted)
 }
 
-export const explainSession = compile(explainingSession({}))
+/** The file at the path of an upload, if there is one. */
+const replaced = alias(sessionFiles, 'replaced')
+/** True if the organization stays within its quotas when the upload has replaced what is there. */
+const fits = sql<0 | 1>`not exists ${query
+  .select({ one: sql`1` })
+  .from(organizationUsage)
+  .leftJoin(
+    replaced,
+    and(
+      eq(replaced.organizationId, organizationUsage.organizationId),
+      eq(replaced.sessionId, sessionId),
+      eq(replaced.path, path),
+    ),
+  )
+  .where(
+    and(
+      eq(organizationUsage.organizationId, apiKeys.organizationId),
+      sql`(${organizationUsage.files} + (${isNull(replaced.id)}) > ${sql.placeholder('fileLimit')}
+        or ${organizationUsage.bytes} - coalesce(${replaced.sizeBytes}, 0) + ${sql.placeholder('sizeBytes')}
+          > ${sql.placeholder('byteLimit')})`,
+    ),
+  )}`
+export const explainUpload = compile(explainingSession({ fits: fits.as('fits') }))
 
 const isElsewhere = sql<0 | 1>`exists ${query
   .select({ one: sql`1` })
@@ -63,6 +94,8 @@ export const explainList = compile(
 
 const mayRead = and(mayAct, isInReach(sessions.projectId))
 const mayWrite = and(mayRead, isNull(projects.archivedAt))
+
+const mayUpload = and(mayWrite, fits)
 
 const isOfSession = and(
   eq(sessionFiles.organizationId, sessions.organizationId),
@@ -117,7 +150,7 @@ export const beginUpload = compile(
         .from(apiKeys)
         .innerJoin(sessions, isSession)
         .innerJoin(projects, isItsProject)
-        .where(mayWrite),
+        .where(mayUpload),
     )
     .returning({ objectKey: doomedObjects.objectKey }),
 )
@@ -140,13 +173,13 @@ export const doomReplaced = compile(
         .innerJoin(projects, isItsProject)
         .innerJoin(doomedObjects, isUploaded)
         .innerJoin(sessionFiles, and(isOfSession, eq(sessionFiles.path, path)))
-        .where(mayWrite),
+        .where(mayUpload),
     )
     .onConflictDoNothing(),
 )
 
 /** Records the upload: a new file, or new content of the one at the same path. */
-export const putFile = compile(
+export const putFile = compileChange(
   query
     .insert(sessionFiles)
     .select(
@@ -167,7 +200,7 @@ export const putFile = compile(
         .innerJoin(sessions, isSession)
         .innerJoin(projects, isItsProject)
         .innerJoin(doomedObjects, isUploaded)
-        .where(mayWrite),
+        .where(mayUpload),
     )
     .onConflictDoUpdate({
       target: [sessionFiles.organizationId, sessionFiles.sessionId, sessionFiles.path],
@@ -250,7 +283,7 @@ const changeableOrganization = query
   .innerJoin(projects, isItsProject)
   .where(mayWrite)
 
-export const deleteFile = compile(
+export const deleteFile = compileChange(
   query
     .delete(sessionFiles)
     .where(

@@ -63,10 +63,11 @@ function puttingFiles(files: readonly NewFile[]) {
 
 export const createSkill = endpoint(createSkillContract, async ({ headers, body, path }, call) => {
   const { files, ...skill } = body
+  const id = newUuid()
   const [facts, , , [created], createdFiles] = await call.run(
     explainCreation,
     [insertSkill, puttingFiles(files), selectCreated, selectCreatedFiles],
-    { ...skill, ...idempotencyOf(headers['Idempotency-Key'], body), skillId: newUuid(), revision: newUuid() },
+    { ...skill, ...idempotencyOf(headers['Idempotency-Key'], body), id, skillId: id, revision: newUuid() },
   )
   if (created)
     return { body: { ...created, files: createdFiles }, headers: { Location: `${path}/${created.id}` } }

@@ -3,7 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { callerOrganization, explaining, mayAct, now } from '../access/caller.ts'
 import { apiKeys, skillFiles, skills } from '../db/schema.ts'
-import { chunkOf, compile, excluded, query, rowOf } from '../db/statement.ts'
+import { chunkOf, compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
 const skillId = sql.placeholder('skillId')
 const name = sql.placeholder('name')
@@ -74,7 +74,7 @@ export const explainCreation = compile(
 )
 
 /** Does nothing if the name is taken, or the request is repeated. */
-export const insertSkill = compile(
+export const insertSkill = compileChange(
   query
     .insert(skills)
     .select(
@@ -164,7 +164,7 @@ const isNameTaken = sql`exists ${query
   )}`
 
 /** What is null stays as it is. */
-export const updateSkill = compile(
+export const updateSkill = compileChange(
   query
     .update(skills)
     .set({
@@ -220,7 +220,7 @@ export const deleteFiles = compile(
     .where(and(eq(skillFiles.organizationId, callerOrganization), eq(skillFiles.skillId, skillId))),
 )
 
-export const deleteSkill = compile(
+export const deleteSkill = compileChange(
   query
     .delete(skills)
     .where(and(eq(skills.organizationId, callerOrganization), eq(skills.id, skillId)))

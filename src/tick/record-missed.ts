@@ -9,7 +9,7 @@ import { compileUnguarded, jsonRows, query, rowOf, runBatch } from '../db/statem
 import type { Environment } from '../environment.ts'
 import { nextRun } from '../schedules/next-run.ts'
 import { runIdOf } from '../schedules/runs/run-id.ts'
-import { oldestKept } from './forget-runs.ts'
+import { oldestRunKept } from './forget.ts'
 
 const SPANS_A_PAGE = 50
 const INSTANTS_A_PAGE = 500
@@ -109,7 +109,7 @@ export async function recordMissedRuns({ DB }: Environment, instant: Date): Prom
   const now = instant.toISOString()
   let [spans] = await runBatch(DB, [selectSpans], { now })
   for (let page = 0; spans.length > 0 && page < PAGES_A_TICK; page++) {
-    const instants = instantsOf(spans, oldestKept(instant))
+    const instants = instantsOf(spans, oldestRunKept(instant))
     ;[, , , spans] = await runBatch(DB, [insertSkipped, shortenSpans, removeSpans, selectSpans], {
       now,
       ...missed.values(instants.missed),

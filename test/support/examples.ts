@@ -5,6 +5,7 @@ import { SCOPES } from '../../src/access/scopes.ts'
 import type { Contract } from '../../src/http/endpoint.ts'
 import { operations } from '../../src/operations.ts'
 import { apiKeyRows } from '../examples/api-keys.ts'
+import { auditEventRows } from '../examples/audit-events.ts'
 import { environmentVariableRows } from '../examples/environment-variables.ts'
 import { pinRows } from '../examples/pins.ts'
 import { platformResourceRows } from '../examples/platform-resources.ts'
@@ -33,6 +34,7 @@ export const examples: Rows = {
   ...environmentVariableRows,
   ...platformResourceRows,
   ...apiKeyRows,
+  ...auditEventRows,
 }
 
 const LONG_AGO = '2020-01-01T00:00:00.000Z'

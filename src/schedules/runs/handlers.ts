@@ -3,7 +3,7 @@ import type { Statement } from '../../db/statement.ts'
 import { enqueueRuns } from '../../delivery/message.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { outOfReach, Refusal } from '../../http/errors.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { END, pageOf, pagingOf } from '../../http/paging.ts'
 import type { ParentFacts } from '../handlers.ts'
 import { AGENT, archived, idsOf, noParent, noSchedule, type Owner, PROJECT } from '../owners.ts'
 import { agentSchedules, projectSchedules } from '../statements.ts'
@@ -29,9 +29,6 @@ import {
 /** How long the queue has, before the tick puts a run on request into it again. */
 const GRACE_MS = 60_000
 
-/** Comes after every instant. */
-const END_OF_TIME = '~'
-
 type Explain = Statement<ParentFacts & { scheduleExists: 0 | 1 }>
 
 /** The operations on the runs of an owner's schedules. */
@@ -52,7 +49,7 @@ function runsOf<const O extends Owner>(
       const [facts, runs] = await call.run(explain, [list], {
         ...idsOf(owner, params),
         ...pagingOf(query),
-        before: query.cursor === undefined ? END_OF_TIME : instantOfRunId(query.cursor),
+        before: query.cursor === undefined ? END : instantOfRunId(query.cursor),
       })
       if (!facts.scheduleExists || !facts.inReach) throw refusalOf(facts)
       return { body: pageOf(runs, query, ({ id }) => id) }
@@ -69,7 +66,7 @@ function runsOf<const O extends Owner>(
         const [facts, , , [run]] = await call.run(explain, [insert, recordRun, selectCreated], {
           ...ids,
           scheduledAt,
-          runId: runIdOf(ids.scheduleId, scheduledAt),
+          id: runIdOf(ids.scheduleId, scheduledAt),
           sendAfter: new Date(time + GRACE_MS).toISOString(),
           idempotencyKey: headers['Idempotency-Key'] ?? null,
         })

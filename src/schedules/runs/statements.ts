@@ -3,7 +3,7 @@ import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'dri
 import { alias } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, mayAct, now } from '../../access/caller.ts'
 import { agents, apiKeys, projects, runEndpoints, runs, schedules } from '../../db/schema.ts'
-import { compile, query, rowOf } from '../../db/statement.ts'
+import { compile, compileChange, query, rowOf } from '../../db/statement.ts'
 import { hasParent, isAgentOf, isProjectOf, isScheduleOfRun } from '../parents.ts'
 import { isSchedule, parentOf } from '../statements.ts'
 
@@ -65,7 +65,7 @@ function runsOf(parentType: 'project' | 'agent') {
     .from(runEndpoints)
     .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
   const mayRun = and(mayAct, inReach, isNull(parent.archivedAt))
-  const insert = compile(
+  const insert = compileChange(
     query
       .insert(runs)
       .select(
@@ -75,7 +75,7 @@ function runsOf(parentType: 'project' | 'agent') {
               organizationId: schedules.organizationId,
               scheduleId: schedules.id,
               scheduledAt,
-              id: runId,
+              id: sql.placeholder('id'),
               parentType: schedules.parentType,
               parentId: schedules.parentId,
               status: sql`'pending'`,
@@ -219,7 +219,7 @@ export const selectRun = compile(
 )
 
 /** Changes a pending run only, so that it may be repeated. */
-export const acknowledge = compile(
+export const acknowledge = compileChange(
   query
     .update(runs)
     .set({ status: 'delivered', sendAfter: null, updatedAt: sql`${now}` })

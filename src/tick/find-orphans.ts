@@ -1,0 +1,69 @@
+/** After a restore: finds the objects that no row refers to, and dooms them. The sweep deletes what is doomed. */
+import { and, asc, eq, lte, sql } from 'drizzle-orm'
+import { doomedObjects, objectSearches, profilePictures, sessionFiles } from '../db/schema.ts'
+import { compileUnguarded, query, rowOf, runBatch } from '../db/statement.ts'
+import type { Environment } from '../environment.ts'
+
+/** The most that R2 lists at once. */
+const PAGE_SIZE = 1000
+const PAGES_A_TICK = 5
+
+const startedAt = sql.placeholder('startedAt')
+
+const selectSearch = compileUnguarded(
+  query
+    .select()
+    .from(objectSearches)
+    .where(lte(objectSearches.startedAt, sql.placeholder('now')))
+    .orderBy(asc(objectSearches.startedAt))
+    .limit(1),
+)
+
+const refersTo = (table: typeof sessionFiles | typeof profilePictures) =>
+  sql`exists ${query.select({ one: sql`1` }).from(table).where(eq(table.objectKey, sql`"listed".value`))}`
+
+/** What a row refers to stays, and what is doomed already: an upload that is under way is. */
+const doomOrphans = compileUnguarded(
+  query
+    .insert(doomedObjects)
+    .select(
+      query
+        .select(
+          rowOf(doomedObjects, {
+            objectKey: sql`"listed".value`,
+            sweepAfter: sql`${sql.placeholder('now')}`,
+          }),
+        )
+        .from(sql`json_each(${sql.placeholder('objectKeys')}) as "listed"`)
+        .where(and(sql`not ${refersTo(sessionFiles)}`, sql`not ${refersTo(profilePictures)}`)),
+    )
+    .onConflictDoNothing(),
+)
+
+const goOn = compileUnguarded(
+  query
+    .update(objectSearches)
+    .set({ cursor: sql`${sql.placeholder('cursor')}` })
+    .where(eq(objectSearches.startedAt, startedAt)),
+)
+
+const endSearch = compileUnguarded(
+  query.delete(objectSearches).where(eq(objectSearches.startedAt, startedAt)),
+)
+
+/** Goes through some pages of the store, if a search is on. */
+export async function findOrphans({ DB, OBJECTS }: Environment, instant: Date): Promise<void> {
+  const now = instant.toISOString()
+  let [[search]] = await runBatch(DB, [selectSearch], { now })
+  for (let page = 0; search && page < PAGES_A_TICK; page++) {
+    const { startedAt, cursor } = search
+    const listed = await OBJECTS.list({ limit: PAGE_SIZE, ...(cursor !== null && { cursor }) })
+    const old = listed.objects.filter(({ uploaded }) => uploaded < new Date(startedAt))
+    ;[, , [search]] = await runBatch(DB, [doomOrphans, listed.truncated ? goOn : endSearch, selectSearch], {
+      startedAt,
+      cursor: listed.truncated ? listed.cursor : null,
+      objectKeys: JSON.stringify(old.map(({ key }) => key)),
+      now,
+    })
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import { request } from './support/api.ts'
+import { failingDatabase } from './support/bindings.ts'
+import { exampleList, insufficientKeys, keyFor, send } from './support/examples.ts'
+import { Workspace } from './support/workspace.ts'
+
+const eventsOf = async (workspace: Workspace, query = '') =>
+  (await request('GET', `/v1/audit-events${query}`, { key: await workspace.addKey() })).body
+
+/** Only the events that the workspace has since. */
+async function eventsSince(workspace: Workspace, act: () => Promise<unknown>) {
+  const before = (await workspace.dump('auditEvents')).map(({ id }) => id)
+  await act()
+  return (await workspace.dump('auditEvents')).filter(({ id }) => !before.includes(id))
+}
+
+describe.each(exampleList.filter(({ contract }) => contract.method !== 'GET'))(
+  'the record of $operationId',
+  ({ operationId, contract, row }) => {
+    it('is one event for a change: who, what, on what, in which request', async () => {
+      const workspace = await Workspace.create()
+      const example = await row.prepare(workspace)
+      const { id: keyId, token } = await workspace.addKeyWithId(example.keyOptions)
+      let answer = await send(operationId, { ...example, path: '/v1/me' }, token)
+      const events = await eventsSince(workspace, async () => {
+        answer = await send(operationId, example, token)
+      })
+      expect(answer.status).toBe(contract.success.status)
+      const [path = ''] = example.path.split('?')
+      const made = answer.headers.get('Location')?.split('/').at(-1)
+      const isOne = contract.success.status === 201 && operationId !== 'setEnvironmentVariables'
+      expect(events).toEqual([
+        {
+          organizationId: workspace.organizationId,
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          operation: operationId,
+          target: isOne ? `${path}/${made}` : path,
+          apiKeyId: keyId,
+          userId: workspace.userId,
+          requestId: answer.headers.get('X-Request-Id'),
+          createdAt: expect.stringMatching(/^\d{4}-/),
+        },
+      ])
+    })
+
+    it('is none for what is refused, or does not reach the database', async () => {
+      const workspace = await Workspace.create()
+      const example = await row.prepare(workspace)
+      const keys = insufficientKeys.filter(({ status }) => status(contract, row))
+      const events = await eventsSince(workspace, async () => {
+        for (const { mint } of keys)
+          await send(operationId, example, await mint(workspace, contract, example))
+        await send(operationId, example)
+        const environment = { DB: failingDatabase(new Error('D1_ERROR: Network connection lost.')) }
+        await send(operationId, { ...example, environment }, await workspace.addKey())
+      })
+      expect(events.filter(({ operation }) => operation === operationId)).toEqual([])
+    })
+
+    const refusals = Object.entries(row.variations).filter(([, { status = 200 }]) => status >= 400)
+    it.each(refusals)('is none where it is refused: %s', async (_, { apply, needs }) => {
+      const workspace = await Workspace.create()
+      let example = await row.prepare(workspace)
+      if (needs) example = (await row.variations[needs]?.apply(workspace, example)) ?? example
+      example = await apply(workspace, example)
+      const key = await keyFor(workspace, example)
+      expect(await eventsSince(workspace, () => send(operationId, example, key))).toEqual([])
+    })
+  },
+)
+
+describe('audit events', () => {
+  it('are listed the latest first, page by page, of the organization alone', async () => {
+    const workspace = await Workspace.create()
+    const other = await Workspace.create()
+    const key = await workspace.addKey()
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      await request('PUT', `/v1/projects/${name}`, { key, json: { name } })
+      await request('PUT', `/v1/projects/${name}`, { key: await other.addKey(), json: { name } })
+    }
+    const found: string[] = []
+    for (let query = '?limit=2'; query; ) {
+      const { items, nextCursor } = await eventsOf(workspace, query)
+      expect(items.length).toBeLessThanOrEqual(2)
+      found.push(...items.map(({ target }: { target: string }) => target))
+      query = nextCursor && `?limit=2&cursor=${nextCursor}`
+    }
+    expect(found).toEqual(['e', 'd', 'c', 'b', 'a'].map((name) => `/v1/projects/${name}`))
+  })
+
+  it('name the user and key, and hold no value', async () => {
+    const workspace = await Workspace.create()
+    const project = await workspace.addProject()
+    const { id, token } = await workspace.addKeyWithId({ userId: null })
+    const json = { value: 'a secret value' }
+    await request('PUT', `/v1/projects/${project}/environment-variables/TOKEN`, { key: token, json })
+    const { items } = await eventsOf(workspace)
+    expect(items).toMatchObject([{ apiKeyId: id, userId: null, operation: 'putEnvironmentVariable' }])
+    expect(JSON.stringify(items)).not.toContain('secret value')
+  })
+
+  it('record what ends the key that does it', async () => {
+    const workspace = await Workspace.create()
+    const own = await workspace.addKeyWithId()
+    await request('DELETE', `/v1/api-keys/${own.id}`, { key: own.token })
+    const rotated = await workspace.addKeyWithId()
+    const json = { overlapSeconds: 0 }
+    await request('POST', `/v1/api-keys/${rotated.id}/rotate`, { key: rotated.token, json })
+    const key = await workspace.addKey()
+    await request('DELETE', `/v1/users/${workspace.userId}`, { key })
+    const reader = await workspace.addKey({ userId: null })
+    const { items } = (await request('GET', '/v1/audit-events', { key: reader })).body
+    expect(items.map(({ operation }: { operation: string }) => operation)).toEqual([
+      'deleteUser',
+      'rotateApiKey',
+      'deleteApiKey',
+    ])
+  })
+
+  it('are recorded once for a repeated request', async () => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const agent = await workspace.addAgent()
+    const headers = { 'Idempotency-Key': 'one' }
+    for (let count = 0; count < 3; count++) {
+      await request('POST', `/v1/agents/${agent}/schedules`, { key, json: { cron: '@daily' }, headers })
+    }
+    expect((await eventsOf(workspace)).items).toHaveLength(1)
+  })
+})

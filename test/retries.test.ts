@@ -1,0 +1,133 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { request } from './support/api.ts'
+import { Workspace } from './support/workspace.ts'
+
+const AWAY = 'D1_ERROR: Network connection lost.'
+const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.'
+
+/** A database of which the first calls fail: before the work, or after it. */
+function failingFor(times: number, message: string, when: 'before' | 'after' = 'before') {
+  const use = { calls: 0 }
+  const DB = {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    async batch(statements: D1PreparedStatement[]) {
+      const fails = ++use.calls <= times
+      if (fails && when === 'before') throw new Error(message)
+      const results = await env.DB.batch(statements)
+      if (fails) throw new Error(message)
+      return results
+    },
+  } as unknown as D1Database
+  return { DB, use }
+}
+
+async function place() {
+  const workspace = await Workspace.create()
+  const key = await workspace.addKey()
+  await request('GET', '/v1/me', { key })
+  return { workspace, key, agentId: await workspace.addAgent(), projectId: await workspace.addProject() }
+}
+
+type Place = Awaited<ReturnType<typeof place>>
+const idempotent = { headers: { 'Idempotency-Key': 'one' } }
+
+const REPEATABLE: [string, (place: Place, DB: D1Database) => ReturnType<typeof request>, number][] = [
+  ['GET', ({ key }, DB) => request('GET', '/v1/projects', { key, environment: { DB } }), 200],
+  [
+    'PUT',
+    ({ key }, DB) =>
+      request('PUT', '/v1/projects/website', { key, json: { name: 'Website' }, environment: { DB } }),
+    200,
+  ],
+  [
+    'POST with an Idempotency-Key',
+    ({ key, agentId }, DB) =>
+      request('POST', `/v1/agents/${agentId}/schedules`, {
+        key,
+        json: { cron: '@daily' },
+        ...idempotent,
+        environment: { DB },
+      }),
+    201,
+  ],
+]
+
+const NOT_REPEATABLE: [string, (place: Place, DB: D1Database) => ReturnType<typeof request>, number][] = [
+  [
+    'POST without an Idempotency-Key',
+    ({ key, agentId }, DB) =>
+      request('POST', `/v1/agents/${agentId}/schedules`, {
+        key,
+        json: { cron: '@daily' },
+        environment: { DB },
+      }),
+    500,
+  ],
+  [
+    'POST whose answer has a token',
+    ({ key }, DB) =>
+      request('POST', '/v1/api-keys', {
+        key,
+        json: { name: 'a', scopes: [] },
+        ...idempotent,
+        environment: { DB },
+      }),
+    503,
+  ],
+  [
+    'PATCH',
+    ({ key, projectId }, DB) =>
+      request('PATCH', `/v1/projects/${projectId}`, { key, json: { archived: true }, environment: { DB } }),
+    503,
+  ],
+  [
+    'DELETE',
+    ({ key, projectId }, DB) => request('DELETE', `/v1/projects/${projectId}`, { key, environment: { DB } }),
+    503,
+  ],
+]
+
+describe('where the database is away for a moment', () => {
+  it.each(REPEATABLE)('a %s is tried again, and succeeds', async (_, send, status) => {
+    for (const when of ['before', 'after'] as const) {
+      for (const times of [1, 2]) {
+        const { DB, use } = failingFor(times, AWAY, when)
+        expect([(await send(await place(), DB)).status, use.calls]).toEqual([status, times + 1])
+      }
+    }
+  })
+
+  it.each(REPEATABLE)('a %s is tried three times, and no more', async (_, send) => {
+    const { DB, use } = failingFor(99, AWAY)
+    expect((await send(await place(), DB)).status).toBeGreaterThanOrEqual(500)
+    expect(use.calls).toBe(3)
+  })
+
+  it.each(NOT_REPEATABLE)('a %s is tried once', async (_, send, status) => {
+    const { DB, use } = failingFor(1, AWAY)
+    expect([(await send(await place(), DB)).status, use.calls]).toEqual([status, 1])
+  })
+})
+
+describe('a database that has too much to do', () => {
+  it.each([...REPEATABLE, ...NOT_REPEATABLE])('is asked once for a %s', async (_, send) => {
+    const { DB, use } = failingFor(99, OVERLOADED)
+    expect((await send(await place(), DB)).status).toBeGreaterThanOrEqual(500)
+    expect(use.calls).toBe(1)
+  })
+})
+
+it('what was done and not answered is done once', async () => {
+  const { workspace, key, agentId } = await place()
+  const { DB } = failingFor(2, AWAY, 'after')
+  const { status } = await request('POST', `/v1/agents/${agentId}/schedules`, {
+    key,
+    json: { cron: '@daily' },
+    ...idempotent,
+    environment: { DB },
+  })
+  expect(status).toBe(201)
+  expect(await workspace.dump('schedules')).toHaveLength(1)
+  expect(await workspace.dump('auditEvents')).toHaveLength(1)
+})
