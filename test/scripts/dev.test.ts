@@ -140,6 +140,27 @@ describe('npm run dev', () => {
     await api.send('DELETE', path)
   })
 
+  it('keeps no value and no secret in plain text, in no file of the database and in no log', async () => {
+    const demo = readDemo(state)
+    const value = `a value that nobody may find ${crypto.randomUUID()}`
+    const api = new Service(demo.baseUrl, demo.apiKey)
+    const path = `/v1/projects/${demo.projectId}/environment-variables`
+    await api.send('PUT', `${path}/SECRET`, { value })
+    await api.send('PUT', `${path}/SECRET`, { value: `${value}, again` })
+    await expect(api.send('PUT', `${path}/1SECRET`, { value })).rejects.toThrow(/key/)
+    for (const secret of [
+      value,
+      'postgres://checkout',
+      demo.runEndpointSecret,
+      demo.apiKey,
+      demo.serviceKey,
+    ]) {
+      expect(holdsText(state, secret)).toBe(false)
+      if (secret !== demo.apiKey) expect(service.printed).not.toContain(secret)
+    }
+    expect(holdsText(state, demo.organizationId)).toBe(true)
+  })
+
   it('keeps what is there when it is run again', async () => {
     const before = readDemo(state)
     await stopDevServer(service)

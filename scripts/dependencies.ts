@@ -1,0 +1,84 @@
+/**
+ * Lists what the project depends on in docs/dependencies.md: packages of the Worker, install scripts, licences.
+ *
+ *     npm run dependencies [-- --check]
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './wrangler.ts'
+
+interface LockedPackage {
+  readonly version?: string
+  readonly license?: string
+  readonly link?: boolean
+  readonly hasInstallScript?: boolean
+  readonly optional?: boolean
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+const FILE = join(ROOT, 'docs', 'dependencies.md')
+const MODULES = 'node_modules/'
+
+const packages: Record<string, LockedPackage> = JSON.parse(
+  readFileSync(join(ROOT, 'package-lock.json'), 'utf8'),
+).packages
+const installed = Object.entries(packages).filter(([path, { link }]) => path.includes(MODULES) && !link)
+const nameOf = (path: string) => path.slice(path.lastIndexOf(MODULES) + MODULES.length)
+
+/** The direct dependencies, and what they depend on in turn. */
+function closure(names: readonly string[], known = new Set<string>()): Set<string> {
+  for (const name of names) {
+    if (known.has(name)) continue
+    known.add(name)
+    closure(Object.keys(packages[MODULES + name]?.dependencies ?? {}), known)
+  }
+  return known
+}
+
+const ofWorker = [...closure(Object.keys(packages['']?.dependencies ?? {}))].sort()
+const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript)
+const licences = new Map<string, number>()
+for (const [, { license, optional }] of installed) {
+  const licence = license ?? (optional ? 'as the package that it is a build of' : 'not stated')
+  licences.set(licence, (licences.get(licence) ?? 0) + 1)
+}
+
+const row = (...cells: readonly (string | number | undefined)[]) => `| ${cells.join(' | ')} |`
+const text = `# Dependencies
+
+Made by \`npm run dependencies\` from package-lock.json. Versions are exact, and the lock has a checksum of each.
+
+## Of the Worker
+
+What \`dependencies\` of package.json lists, and what that needs. Of zod-openapi, which makes the OpenAPI document, nothing
+is in the bundle.
+
+${row('package', 'version', 'licence')}
+${row('---', '---', '---')}
+${ofWorker.map((name) => row(name, packages[MODULES + name]?.version, packages[MODULES + name]?.license)).join('\n')}
+
+## Install scripts
+
+Of all packages these have one. \`allowScripts\` in package.json names those that npm runs.
+
+${row('package', 'version')}
+${row('---', '---')}
+${withScripts.map(([path, { version }]) => row(nameOf(path), version)).join('\n')}
+
+## Licences
+
+Of all ${installed.length} packages of the lock, development and optional builds for other systems included.
+
+${row('licence', 'packages')}
+${row('---', '---')}
+${[...licences]
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([licence, count]) => row(licence, count))
+  .join('\n')}
+`
+
+if (!process.argv.includes('--check')) writeFileSync(FILE, text)
+else if (readFileSync(FILE, 'utf8') !== text) {
+  console.error('docs/dependencies.md is not in step with package-lock.json: run `npm run dependencies`')
+  process.exitCode = 1
+}

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { unstable_readConfig as readConfig } from 'wrangler'
+import { ROOT } from '../support/dev-server.ts'
+
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+
+describe('what is deployed', () => {
+  const config = readConfig({ config: join(ROOT, 'wrangler.toml') })
+
+  it('has no secret, and no setting of a development machine', () => {
+    expect(config.vars).toMatchObject({ RATE_LIMIT: 'on', LOCAL_RUN_ENDPOINTS: 'off' })
+    expect(config.vars).not.toHaveProperty('ENCRYPTION_KEYS')
+    expect(config.vars).not.toHaveProperty('CORS_ORIGINS')
+    expect(read('wrangler.toml')).not.toMatch(/[A-Za-z0-9+/]{43}=|wsk_|whsec_/)
+  })
+
+  it('names no environment that would go without these settings', () => {
+    for (const environment of Object.values<object>(config.env ?? {})) {
+      expect(environment).toMatchObject({ vars: { RATE_LIMIT: 'on', LOCAL_RUN_ENDPOINTS: 'off' } })
+    }
+  })
+
+  it('logs to the platform', () => {
+    expect(config.observability?.enabled).toBe(true)
+  })
+})
+
+describe('the repository', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
+
+  it('leaves out the secret of a development machine', () => {
+    expect(read('.gitignore').split('\n')).toContain('.dev.vars')
+    expect(files.filter((file) => /(^|\/)\.(dev\.vars|env)$/.test(file))).toEqual([])
+  })
+
+  it('has exact versions only', () => {
+    for (const folder of ['', 'client', 'bench']) {
+      const { dependencies, devDependencies } = JSON.parse(read(join(folder, 'package.json')))
+      for (const version of Object.values({ ...dependencies, ...devDependencies })) {
+        expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
+      }
+    }
+  })
+
+  it('lets no install script run but those that it names', () => {
+    const { allowScripts } = JSON.parse(read('package.json'))
+    expect(Object.keys(allowScripts).sort()).toEqual(['esbuild', 'node', 'workerd'])
+    const names = Array.from(
+      read('docs/dependencies.md').matchAll(/^\| (\S+) \| \d+\.\d+\.\d+ \|$/gm),
+      ([, name]) => name,
+    )
+    expect([...new Set(names)].sort()).toEqual(['esbuild', 'node', 'workerd'])
+  })
+
+  it('says nothing of the machine that it was written on', () => {
+    const texts = files.filter(
+      (file) => /\.(ts|md|json|toml|sql|mjs)$/.test(file) && file !== 'package-lock.json',
+    )
+    const found = texts.filter((file) => /\/(home|Users|work)\/\w+\//.test(read(file)))
+    expect(found).toEqual([])
+  })
+
+  it('has a migration for every step, in order', () => {
+    const numbers = readdirSync(join(ROOT, 'migrations'))
+      .filter((file) => file.endsWith('.sql'))
+      .map((file) => Number(file.slice(0, 4)))
+    expect(numbers).toEqual(numbers.map((_, index) => index))
+  })
+})
