@@ -22,6 +22,8 @@ export interface Server {
 
 export interface WorkerServer extends Server {
   readonly database: D1Database
+  readonly objects: R2Bucket
+  memoryMb(): number
   /** Fires the Cron Trigger. */
   tick(at: Date): Promise<void>
 }
@@ -72,17 +74,19 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
     }),
   )
   const origin = await miniflare.unsafeGetDirectURL()
-  const { DB } = await miniflare.getBindings<{ DB: D1Database }>()
+  const { DB, OBJECTS } = await miniflare.getBindings<{ DB: D1Database; OBJECTS: R2Bucket }>()
   const processes = childrenOf(process.pid).filter((pid) => !before.has(pid))
   return {
     origin,
     database: DB,
+    objects: OBJECTS,
     tick: async (scheduledTime) => {
       const worker = await miniflare.getWorker()
       const { outcome } = await worker.scheduled({ scheduledTime, cron: '* * * * *' })
       if (outcome !== 'ok') throw new Error(`The tick ended with ${outcome}`)
     },
     cpuMs: () => processes.reduce((sum, pid) => sum + cpuMsOf(pid), 0),
+    memoryMb: () => processes.reduce((sum, pid) => sum + memoryMbOf(pid), 0),
     stop: () => miniflare.dispose(),
   }
 }
@@ -127,6 +131,13 @@ const CLOCK_TICK_MS = 10
 function cpuMsOf(pid: number): number {
   const fields = statOf(pid)
   return fields ? (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS : 0
+}
+
+const PAGE_BYTES = 4096
+
+/** Resident memory of a process (proc_pid_stat(5), field 24). */
+function memoryMbOf(pid: number): number {
+  return (Number(statOf(pid)?.[21] ?? 0) * PAGE_BYTES) / 2 ** 20
 }
 
 /** The fields after the name of the command: state, parent, … */
