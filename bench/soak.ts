@@ -96,6 +96,11 @@ class Place {
     return choose(this.#ids[name] ?? []) ?? newUuid()
   }
 
+  /** Another id for what was deleted. */
+  replace(name: string, id: string): void {
+    this.#ids[name] = (this.#ids[name] ?? []).map((each) => (each === id ? newUuid() : each))
+  }
+
   /** Remembers what was made, among the last few. */
   remember(name: string, id: string): void {
     this.#ids[name] = [...(this.#ids[name] ?? []), id].slice(-IDS_REMEMBERED)
@@ -118,8 +123,14 @@ const MADE: Record<string, string> = {
   listRuns: 'runId',
 }
 
-/** What would end the traffic: it is left to few requests. */
-const RARE = ['deleteProject', 'deleteAgent', 'deleteUser', 'deleteSession', 'deletePullRequest']
+/** What ends much at once is left to few requests. What was deleted never comes back, so something new takes its place. */
+const RARE: Record<string, string> = {
+  deleteProject: 'projectId',
+  deleteAgent: 'agentId',
+  deleteUser: 'userId',
+  deleteSession: 'sessionId',
+  deletePullRequest: 'pullRequestId',
+}
 
 const statuses = new Map<string, number>()
 const wrong: string[] = []
@@ -127,8 +138,12 @@ let faults = 0
 
 async function ask(origin: URL, place: Place, operation: Operation): Promise<void> {
   const { id, method, path, body, isUpload } = operation
-  if (RARE.includes(id) && Math.random() < 0.9) return
-  const named = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(place.idOf(name)))
+  if (id in RARE && Math.random() < 0.9) return
+  const ids = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => place.idOf(name))
+  // The key acts for this user.
+  if (id === 'deleteUser' && ids[0] === 'ada') return
+  let index = 0
+  const named = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(ids[index++] ?? ''))
   const query =
     id === 'putSessionFile'
       ? `?path=${choose(['a', 'b', 'c'])}.txt`
@@ -152,6 +167,7 @@ async function ask(origin: URL, place: Place, operation: Operation): Promise<voi
   if (status >= 500 && injected === 0) wrong.push(`${status} ${method} ${named}: ${text}`)
   if (status >= 500 && !/Try again/.test(text)) wrong.push(`${status} ${method} ${named}: ${text}`)
   if (status === 401) wrong.push(`${status} ${method} ${named}: ${text}`)
+  if (id in RARE && status === 200) place.replace(RARE[id] ?? '', ids[0] ?? '')
   const name = MADE[id]
   if (name && status < 300) {
     const answer = JSON.parse(text)
