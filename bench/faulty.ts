@@ -37,9 +37,9 @@ function withFaults(environment: Environment, use: { faults: number }): Environm
   }
   const message = () => D1_ERRORS[Math.floor(Math.random() * D1_ERRORS.length)] ?? ''
   const { DB, OBJECTS } = environment
+  // Of both stores only what the service calls is here; the casts claim the rest.
   return {
     ...environment,
-    // Only what the service calls is here.
     DB: {
       prepare: (sql: string) => DB.prepare(sql),
       batch: (statements: D1PreparedStatement[]) => work(() => DB.batch(statements), message()),

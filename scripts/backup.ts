@@ -5,18 +5,17 @@
  */
 import { existsSync, statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { exportDatabase } from './wrangler.ts'
+import { exportDatabase, TARGET_OPTIONS, targetOf } from './wrangler.ts'
 
 const { values: options } = parseArgs({
   options: {
     output: { type: 'string' },
-    remote: { type: 'boolean', default: false },
-    'persist-to': { type: 'string' },
+    ...TARGET_OPTIONS,
   },
 })
 if (!options.output || existsSync(options.output)) {
   console.error('--output: expected a file that does not exist yet')
   process.exit(1)
 }
-exportDatabase({ remote: options.remote, persistTo: options['persist-to'] }, options.output)
+exportDatabase(targetOf(options), options.output)
 console.log(`${options.output}: ${statSync(options.output).size} bytes`)

@@ -19,7 +19,7 @@ import {
   selectDeletedUser,
   selectOrganization,
 } from '../src/provisioning.ts'
-import { applyMigrations, execute, type Target } from './wrangler.ts'
+import { applyMigrations, execute, TARGET_OPTIONS, type Target, targetOf } from './wrangler.ts'
 
 const USAGE =
   'Usage: npm run bootstrap -- (--organization <name> | --organization-id <id>) (--user <id> | --service) [--scopes <scopes>] [--remote] [--persist-to <dir>]'
@@ -31,8 +31,7 @@ const { values: options } = parseArgs({
     user: { type: 'string' },
     service: { type: 'boolean', default: false },
     scopes: { type: 'string' },
-    remote: { type: 'boolean', default: false },
-    'persist-to': { type: 'string' },
+    ...TARGET_OPTIONS,
   },
 })
 
@@ -44,7 +43,7 @@ try {
 }
 
 function bootstrap() {
-  const target: Target = { remote: options.remote, persistTo: options['persist-to'] }
+  const target = targetOf(options)
   if (options.service && options.user !== undefined) throw new Error(USAGE)
   const userId = options.service ? undefined : parseUser(options.user)
   const scopes = parseScopes(options.scopes)

@@ -10,7 +10,7 @@
 import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { executeSql, literal, readObject, type Target } from './wrangler.ts'
+import { executeSql, literal, readObject, TARGET_OPTIONS, targetOf } from './wrangler.ts'
 
 /** A row may have 1 MiB. */
 const PAGE_SIZE = 100
@@ -24,11 +24,10 @@ const { values: options, positionals } = parseArgs({
   options: {
     output: { type: 'string' },
     name: { type: 'string' },
-    remote: { type: 'boolean', default: false },
-    'persist-to': { type: 'string' },
+    ...TARGET_OPTIONS,
   },
 })
-const target: Target = { remote: options.remote, persistTo: options['persist-to'] }
+const target = targetOf(options)
 const [verb, id = ''] = positionals
 
 const [organization] = executeSql(target, `SELECT * FROM "organizations" WHERE "id" = ${literal(id)}`)
@@ -70,6 +69,7 @@ function exportOrganization(): void {
         `SELECT rowid AS "rowid", * FROM "${table}" WHERE "organizationId" = ${literal(id)} AND rowid > ${last}
          ORDER BY rowid LIMIT ${PAGE_SIZE}`,
       )
+      if (rows.length === 0) break
       last = Number(rows.at(-1)?.rowid)
       write(folder, table, rows)
       for (const row of rows) exportObject(folder, table, row)

@@ -9,15 +9,14 @@ import { parseArgs } from 'node:util'
 import { sql } from 'drizzle-orm'
 import { environmentVariables, keyIdOf, runEndpoints } from '../src/db/schema.ts'
 import { compileUnguarded, query } from '../src/db/statement.ts'
-import { execute, type Target } from './wrangler.ts'
+import { execute, TARGET_OPTIONS, targetOf } from './wrangler.ts'
 
 const INTERVAL_MS = 10_000
 
 const { values: options } = parseArgs({
   options: {
     to: { type: 'string' },
-    remote: { type: 'boolean', default: false },
-    'persist-to': { type: 'string' },
+    ...TARGET_OPTIONS,
   },
 })
 const newest = options.to
@@ -25,7 +24,7 @@ if (!newest) {
   console.error('--to: expected the id of the newest key of ENCRYPTION_KEYS')
   process.exit(1)
 }
-const target: Target = { remote: options.remote, persistTo: options['persist-to'] }
+const target = targetOf(options)
 
 const counts = [
   { table: environmentVariables, column: environmentVariables.sealedValue },

@@ -10,14 +10,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { nextRun } from '../src/schedules/next-run.ts'
-import { applyMigrations, executeFile, executeSql, exportDatabase, literal, type Target } from './wrangler.ts'
+import {
+  applyMigrations,
+  executeFile,
+  executeSql,
+  exportDatabase,
+  literal,
+  TARGET_OPTIONS,
+  targetOf,
+} from './wrangler.ts'
 
 const { values: options } = parseArgs({
   options: {
     input: { type: 'string' },
     'revoke-all-keys': { type: 'boolean', default: false },
-    remote: { type: 'boolean', default: false },
-    'persist-to': { type: 'string' },
+    ...TARGET_OPTIONS,
   },
 })
 const { input } = options
@@ -25,7 +32,7 @@ if (!input || !existsSync(input)) {
   console.error('--input: expected a file that `npm run backup` wrote')
   process.exit(1)
 }
-const target: Target = { remote: options.remote, persistTo: options['persist-to'] }
+const target = targetOf(options)
 const now = new Date()
 
 const replaced = `${input}.replaced-${now.toISOString().replaceAll(/[:.]/g, '-')}.sql`

@@ -27,6 +27,17 @@ export interface Target {
   readonly persistTo: string | undefined
 }
 
+/** The flags that name a target, for `parseArgs`. */
+export const TARGET_OPTIONS = {
+  remote: { type: 'boolean', default: false },
+  'persist-to': { type: 'string' },
+} as const
+
+/** @param options as `parseArgs` has them. */
+export function targetOf(options: { remote: boolean; 'persist-to'?: string | undefined }): Target {
+  return { remote: options.remote, persistTo: options['persist-to'] }
+}
+
 /** The folder that holds the local state. */
 export function stateFolder({ persistTo }: Target): string {
   return persistTo === undefined ? join(ROOT, '.wrangler', 'state') : resolve(persistTo)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SCOPES } from '../src/access/scopes.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
+import { databaseWith } from './support/bindings.ts'
 import { type KeyOptions, now, Workspace } from './support/workspace.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -412,13 +413,10 @@ describe('the Idempotency-Key of a key', () => {
 
   it('leads to a token where the answer was lost', async () => {
     const { admin } = await withAdmin()
-    const DB = {
-      prepare: (sql: string) => env.DB.prepare(sql),
-      async batch(statements: D1PreparedStatement[]) {
-        await env.DB.batch(statements)
-        throw new Error('D1_ERROR: Network connection lost.')
-      },
-    } as unknown as D1Database
+    const DB = databaseWith(async (statements) => {
+      await env.DB.batch(statements)
+      throw new Error('D1_ERROR: Network connection lost.')
+    })
     expect((await create(admin, {}, { ...once('laptop'), environment: { DB } })).status).toBe(503)
     const replay = await create(admin, {}, once('laptop'))
     expect(replay.status).toBe(409)

@@ -5,7 +5,7 @@ import { mintToken } from '../src/access/api-key.ts'
 import { apiKeys } from '../src/db/schema.ts'
 import worker from '../src/index.ts'
 import { type ApiResponse, ORIGIN, PREFIX, request } from './support/api.ts'
-import { watchedDatabase } from './support/bindings.ts'
+import { databaseWith, watchedDatabase } from './support/bindings.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 const ID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
@@ -246,11 +246,9 @@ describe('lastUsedAt', () => {
     const pending: Promise<unknown>[] = []
     const context = { waitUntil: (promise: Promise<unknown>) => pending.push(promise) }
     let batches = 0
-    const DB = {
-      prepare: (sql: string) => env.DB.prepare(sql),
-      batch: (statements: D1PreparedStatement[]) =>
-        batches++ === 0 ? env.DB.batch(statements) : Promise.reject(new Error('D1_ERROR: overloaded')),
-    } as unknown as D1Database
+    const DB = databaseWith((statements) =>
+      batches++ === 0 ? env.DB.batch(statements) : Promise.reject(new Error('D1_ERROR: overloaded')),
+    )
     const response = await worker.fetch(
       new Request(ORIGIN + path, { headers: { Authorization: `Bearer ${key}` } }),
       { ...env, DB },

@@ -6,7 +6,7 @@ import { SCOPES } from '../src/access/scopes.ts'
 import { ProjectEnvironments } from '../src/index.ts'
 import { tick } from '../src/tick/tick.ts'
 import { type ApiResponse, type RequestOptions, request } from './support/api.ts'
-import { failingObjects, watchedDatabase } from './support/bindings.ts'
+import { databaseWith, failingObjects, watchedDatabase } from './support/bindings.ts'
 import { dumpStores } from './support/examples.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -569,16 +569,13 @@ const away = () => new Error('D1_ERROR: Network connection lost.')
 /** The database, but the call of this number fails: before it is done, or although it is. */
 function databaseFailingAt(number: number, when: 'before' | 'after') {
   const use = { calls: 0 }
-  const DB = {
-    prepare: (sql: string) => env.DB.prepare(sql),
-    async batch(statements: D1PreparedStatement[]) {
-      const fails = ++use.calls === number
-      if (fails && when === 'before') throw away()
-      const results = await env.DB.batch(statements)
-      if (fails) throw away()
-      return results
-    },
-  } as unknown as D1Database
+  const DB = databaseWith(async (statements) => {
+    const fails = ++use.calls === number
+    if (fails && when === 'before') throw away()
+    const results = await env.DB.batch(statements)
+    if (fails) throw away()
+    return results
+  })
   return { DB, use }
 }
 

@@ -10,7 +10,7 @@ import { mintSecret } from '../src/delivery/signature.ts'
 import type { Environment } from '../src/environment.ts'
 import { tick } from '../src/tick/tick.ts'
 import { request } from './support/api.ts'
-import { failingDatabase } from './support/bindings.ts'
+import { databaseWith, failingDatabase } from './support/bindings.ts'
 import { type Answer, type Received, Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -98,13 +98,10 @@ async function poll(isDone: () => Promise<boolean>): Promise<void> {
 /** Something happens before the call to the database with this number, from 0. */
 function databaseThat(happens: () => unknown, call = 1): D1Database {
   let calls = 0
-  return {
-    prepare: (sql: string) => env.DB.prepare(sql),
-    async batch(statements: D1PreparedStatement[]) {
-      if (calls++ === call) await happens()
-      return env.DB.batch(statements)
-    },
-  } as unknown as D1Database
+  return databaseWith(async (statements) => {
+    if (calls++ === call) await happens()
+    return env.DB.batch(statements)
+  })
 }
 
 /** The network, where the tests' receiver can't answer so. @returns what was sent. */
@@ -580,13 +577,10 @@ describe('a batch', () => {
       references.push((await addRun(setup, { scheduledAt: ago(index * 1000) })).reference)
     }
     let calls = 0
-    const DB = {
-      prepare: (sql: string) => env.DB.prepare(sql),
-      batch(statements: D1PreparedStatement[]) {
-        calls++
-        return env.DB.batch(statements)
-      },
-    } as unknown as D1Database
+    const DB = databaseWith((statements) => {
+      calls++
+      return env.DB.batch(statements)
+    })
     await deliverMessages(
       [0, 10, 20, 30].map((start) => references.slice(start, start + 10)),
       { DB },
@@ -967,14 +961,11 @@ describe('when D1 fails', () => {
   it('after it recorded, the repetition sends nothing', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     let calls = 0
-    const DB = {
-      prepare: (sql: string) => env.DB.prepare(sql),
-      async batch(statements: D1PreparedStatement[]) {
-        const results = await env.DB.batch(statements)
-        if (calls++ === 1) throw D1_ERROR
-        return results
-      },
-    } as unknown as D1Database
+    const DB = databaseWith(async (statements) => {
+      const results = await env.DB.batch(statements)
+      if (calls++ === 1) throw D1_ERROR
+      return results
+    })
     await expect(deliver([reference], { DB })).rejects.toThrow(D1_ERROR)
     await deliver([reference])
     await only(receiver)

@@ -12,7 +12,7 @@ import { fireSchedules } from '../src/tick/fire.ts'
 import { recordMissedRuns } from '../src/tick/record-missed.ts'
 import { tick } from '../src/tick/tick.ts'
 import { request } from './support/api.ts'
-import { watchedDatabase } from './support/bindings.ts'
+import { databaseWith, watchedDatabase } from './support/bindings.ts'
 import { Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -245,13 +245,10 @@ describe('after time without ticks', () => {
     await fireSchedules(environment, START)
     await workspace.change(schedules, id, { nextRunAt: iso(-300) })
     let calls = 0
-    const DB = {
-      prepare: (sql: string) => env.DB.prepare(sql),
-      async batch(statements: D1PreparedStatement[]) {
-        if (++calls === 2) await fireSchedules(environment, START)
-        return env.DB.batch(statements)
-      },
-    } as unknown as D1Database
+    const DB = databaseWith(async (statements) => {
+      if (++calls === 2) await fireSchedules(environment, START)
+      return env.DB.batch(statements)
+    })
     await recordMissedRuns({ ...environment, DB }, START)
     await tick(environment, START)
     expect(await ledgerOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))

@@ -5,7 +5,7 @@ import { parseKeyRing } from '../src/crypto/key-ring.ts'
 import { ProjectEnvironments } from '../src/index.ts'
 import { tick } from '../src/tick/tick.ts'
 import { request } from './support/api.ts'
-import { failingDatabase } from './support/bindings.ts'
+import { databaseWith, failingDatabase } from './support/bindings.ts'
 import { Workspace } from './support/workspace.ts'
 
 const OLD = env.ENCRYPTION_KEYS ?? ''
@@ -51,14 +51,11 @@ describe('resealing', () => {
   it('goes on where it stopped', async () => {
     const { workspace, projectId, values } = await withVariables(45)
     let calls = 0
-    const DB = {
-      prepare: (sql: string) => env.DB.prepare(sql),
-      async batch(statements: D1PreparedStatement[]) {
-        const results = await env.DB.batch(statements)
-        if (++calls > 8) throw new Error('D1_ERROR: Network connection lost.')
-        return results
-      },
-    } as unknown as D1Database
+    const DB = databaseWith(async (statements) => {
+      const results = await env.DB.batch(statements)
+      if (++calls > 8) throw new Error('D1_ERROR: Network connection lost.')
+      return results
+    })
     const errors = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     for (let count = 0; count < 12 && (await keyIdsOf(workspace)).includes(OLD_ID); count++) {
       calls = 0

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { request } from './support/api.ts'
+import { databaseWith } from './support/bindings.ts'
 import { Workspace } from './support/workspace.ts'
 
 const AWAY = 'D1_ERROR: Network connection lost.'
@@ -9,16 +10,13 @@ const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.
 /** A database of which the first calls fail: before the work, or after it. */
 function failingFor(times: number, message: string, when: 'before' | 'after' = 'before') {
   const use = { calls: 0 }
-  const DB = {
-    prepare: (sql: string) => env.DB.prepare(sql),
-    async batch(statements: D1PreparedStatement[]) {
-      const fails = ++use.calls <= times
-      if (fails && when === 'before') throw new Error(message)
-      const results = await env.DB.batch(statements)
-      if (fails) throw new Error(message)
-      return results
-    },
-  } as unknown as D1Database
+  const DB = databaseWith(async (statements) => {
+    const fails = ++use.calls <= times
+    if (fails && when === 'before') throw new Error(message)
+    const results = await env.DB.batch(statements)
+    if (fails) throw new Error(message)
+    return results
+  })
   return { DB, use }
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
 import { nextRun } from '../src/schedules/next-run.ts'
 import { type ApiResponse, ORIGIN, PREFIX, type RequestOptions, request } from './support/api.ts'
-import { failingDatabase, watchedDatabase } from './support/bindings.ts'
+import { databaseWith, failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -1153,13 +1153,10 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
 /** The test's database, in which something happens between the first trip and the second. */
 function interruptedDatabase(happen: () => Promise<unknown>): D1Database {
   let trips = 0
-  return {
-    prepare: (sql: string) => env.DB.prepare(sql),
-    async batch(statements: D1PreparedStatement[]) {
-      if (++trips === 2) await happen()
-      return env.DB.batch(statements)
-    },
-  } as unknown as D1Database
+  return databaseWith(async (statements) => {
+    if (++trips === 2) await happen()
+    return env.DB.batch(statements)
+  })
 }
 
 describe.each([PROJECT, AGENT])('deleting $parent schedules', (kind) => {

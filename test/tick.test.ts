@@ -12,7 +12,7 @@ import { runIdOf } from '../src/schedules/runs/run-id.ts'
 import { fireSchedules } from '../src/tick/fire.ts'
 import { tick } from '../src/tick/tick.ts'
 import { request } from './support/api.ts'
-import { watchedDatabase } from './support/bindings.ts'
+import { databaseWith, watchedDatabase } from './support/bindings.ts'
 import { Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -103,29 +103,23 @@ function deliver(messages: readonly RunMessage[], environment: Environment): Pro
 /** The database, but the call of this number fails: before it is done, or although it is. */
 function databaseFailingAt(number: number, when: 'before' | 'after') {
   const use = { calls: 0 }
-  const DB = {
-    prepare: (sql: string) => env.DB.prepare(sql),
-    async batch(statements: D1PreparedStatement[]) {
-      const fails = ++use.calls === number
-      if (fails && when === 'before') throw new Error('D1_ERROR: Network connection lost.')
-      const results = await env.DB.batch(statements)
-      if (fails) throw new Error('D1_ERROR: Network connection lost.')
-      return results
-    },
-  } as unknown as D1Database
+  const DB = databaseWith(async (statements) => {
+    const fails = ++use.calls === number
+    if (fails && when === 'before') throw new Error('D1_ERROR: Network connection lost.')
+    const results = await env.DB.batch(statements)
+    if (fails) throw new Error('D1_ERROR: Network connection lost.')
+    return results
+  })
   return { DB, use }
 }
 
 /** The database, in which something happens after a tick has read what is due and before it claims it. */
 function databaseBeforeClaims(happens: () => Promise<unknown>): D1Database {
   let calls = 0
-  return {
-    prepare: (sql: string) => env.DB.prepare(sql),
-    async batch(statements: D1PreparedStatement[]) {
-      if (++calls === 2) await happens()
-      return env.DB.batch(statements)
-    },
-  } as unknown as D1Database
+  return databaseWith(async (statements) => {
+    if (++calls === 2) await happens()
+    return env.DB.batch(statements)
+  })
 }
 
 /** A schedule that is due since an instant. @returns its id. */

@@ -31,6 +31,9 @@ export function isInReach(projectId: SQLWrapper): SQL<0 | 1> {
   return sql<0 | 1>`(${apiKeys.projectIds} is null or ${isListed})`
 }
 
+/** Of the caller's key in `apiKeys`: true if it isn't limited to projects. What is of all projects asks for it. */
+export const isUnlimited = isNull(apiKeys.projectIds)
+
 /** What every explaining statement says of the caller. No row: nobody has this key. */
 export interface CallerFacts {
   live: 0 | 1
@@ -61,6 +64,9 @@ export function explaining<Facts extends Record<string, SQL.Aliased>>(facts: Fac
 
 /** Explains the caller alone: for input that is refused before anything else is asked. */
 export const explainCaller: Statement<CallerFacts> = compile(explaining({}))
+
+/** Explains the caller of what is of all projects. */
+export const explainUnlimited = compile(explaining({ inReach: sql<0 | 1>`${isUnlimited}`.as('inReach') }))
 
 /** Keeps `lastUsedAt` to the hour. It runs after the answer. */
 export const recordUse = compileUnguarded(

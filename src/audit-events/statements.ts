@@ -1,16 +1,12 @@
 /** Audit events, in SQL. They are written by access/audit.ts. */
-import { and, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
-import { explaining, mayAct } from '../access/caller.ts'
+import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { isUnlimited, mayAct } from '../access/caller.ts'
 import { apiKeys, auditEvents } from '../db/schema.ts'
 import { compile, query } from '../db/statement.ts'
 
 const { organizationId, ...fields } = getTableColumns(auditEvents)
 
 /** They are of every project, so a key that is limited to some sees none. */
-const isUnlimited = isNull(apiKeys.projectIds)
-
-export const explainAuditEvents = compile(explaining({ inReach: sql<0 | 1>`${isUnlimited}`.as('inReach') }))
-
 const listedFrom = query
   .select({ organizationId: apiKeys.organizationId })
   .from(apiKeys)

@@ -1,5 +1,6 @@
 /** SQL that is written with Drizzle, compiled once at module load, and bound for each request. */
 import {
+  and,
   fillPlaceholders,
   getTableColumns,
   is,
@@ -170,11 +171,16 @@ export function chunkOf<Column extends string>(...columns: readonly Column[]) {
  */
 export function jsonRows<Column extends string>(name: string, ...columns: readonly Column[]) {
   const table = sql.identifier(name)
+  const columnOf = (column: Column) => sql<string>`(${table}.value ->> ${sql.raw(`'${column}'`)})`
   return {
     /** To be joined, or to select from. */
     table: sql`json_each(${sql.placeholder(name)}) as ${table}`,
 
-    column: (column: Column): SQL<string> => sql`(${table}.value ->> ${sql.raw(`'${column}'`)})`,
+    column: columnOf,
+
+    /** Joins the rows of a stored table that have the same in columns of the same names. */
+    matches: <Name extends Column>(stored: Readonly<Record<Name, SQLWrapper>>, ...names: readonly Name[]) =>
+      and(...names.map((each) => sql`${stored[each]} = ${columnOf(each)}`)),
 
     /** What the statement is bound to: of each row, the columns. */
     values: (rows: readonly Readonly<Record<Column, Value>>[]): Values => ({

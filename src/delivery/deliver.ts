@@ -6,7 +6,7 @@ import { describeFailure } from '../db/failures.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../db/schema.ts'
 import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
 import { allowsLocalRunEndpoints, type Environment } from '../environment.ts'
-import { hasParent, isAgentOf, isProjectOf, isScheduleOfRun } from '../schedules/parents.ts'
+import { hasParent, isAgentOf, isProjectOf, isScheduleOf } from '../schedules/parents.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import type { RunMessage } from './message.ts'
 import { problemOfReceiver } from './receiver.ts'
@@ -43,16 +43,13 @@ const selectDeliveries = compileUnguarded(
     })
     .from(references.table)
     .crossJoin(runs)
-    .innerJoin(schedules, isScheduleOfRun)
+    .innerJoin(schedules, isScheduleOf(runs))
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs))
     .leftJoin(runEndpoints, eq(runEndpoints.organizationId, runs.organizationId))
     .where(
       and(
-        eq(runs.organizationId, references.column('organizationId')),
-        eq(runs.scheduleId, references.column('scheduleId')),
-        eq(runs.scheduledAt, references.column('scheduledAt')),
-        eq(runs.attempts, references.column('attempts')),
+        references.matches(runs, 'organizationId', 'scheduleId', 'scheduledAt', 'attempts'),
         eq(runs.status, 'pending'),
         hasParent,
       ),
@@ -84,12 +81,7 @@ const recordResults = compileUnguarded(
     })
     .from(results.table)
     .where(
-      and(
-        eq(runs.organizationId, results.column('organizationId')),
-        eq(runs.scheduleId, results.column('scheduleId')),
-        eq(runs.scheduledAt, results.column('scheduledAt')),
-        eq(runs.status, 'pending'),
-      ),
+      and(results.matches(runs, 'organizationId', 'scheduleId', 'scheduledAt'), eq(runs.status, 'pending')),
     ),
 )
 
@@ -115,9 +107,7 @@ const pauseFailing = compileUnguarded(
     .from(failures.table)
     .where(
       and(
-        eq(schedules.organizationId, failures.column('organizationId')),
-        eq(schedules.parentType, failures.column('parentType')),
-        eq(schedules.parentId, failures.column('parentId')),
+        failures.matches(schedules, 'organizationId', 'parentType', 'parentId'),
         eq(schedules.id, failures.column('scheduleId')),
         isNotNull(schedules.enabledAt),
         sql`${failedInARow} >= ${sql.raw(String(FAILURES_IN_A_ROW))}`,

@@ -3,7 +3,16 @@
  * `deletions`; what hangs on it is gone at once, because every statement looks for what it hangs on.
  */
 import { and, asc, eq, getTableColumns, gt, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
-import { callerOrganization, explainCaller, explaining, isInReach, mayAct, now } from '../access/caller.ts'
+import {
+  callerOrganization,
+  explainCaller,
+  explaining,
+  explainUnlimited,
+  isInReach,
+  isUnlimited,
+  mayAct,
+  now,
+} from '../access/caller.ts'
 import { apiKeys, deletions, organizationUsage, projects, sessions } from '../db/schema.ts'
 import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.ts'
@@ -20,7 +29,6 @@ export type Resource = Record<string, string | null>
 
 /** The project that the request names, of the caller's organization. */
 const isNamedProject = and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, projectId))
-const isUnlimited = isNull(apiKeys.projectIds)
 
 /** True if the caller's key isn't limited to other projects: than the project itself, or than the one that it belongs to. */
 function reach(type: Kind['type'], itsProjectId: SQL = sql`null`): SQL<0 | 1> {
@@ -133,9 +141,7 @@ function lifeOf({ type, table: anyTable, isOfProject }: Kind) {
   )
 
   const areProjectsLimited = isOfProject || type === 'project'
-  const explainList = isOfProject
-    ? compile(explaining({ inReach: sql<0 | 1>`${isUnlimited}`.as('inReach') }))
-    : explainCaller
+  const explainList = isOfProject ? explainUnlimited : explainCaller
   const list = compile(
     query
       .select(fields)

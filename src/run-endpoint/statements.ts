@@ -1,6 +1,6 @@
 /** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import { explaining, mayAct, now } from '../access/caller.ts'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { explaining, isUnlimited, mayAct, now } from '../access/caller.ts'
 import { apiKeys, runEndpoints } from '../db/schema.ts'
 import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
@@ -10,7 +10,6 @@ const expiresAt = sql.placeholder('expiresAt')
 const isOfCaller = eq(runEndpoints.organizationId, apiKeys.organizationId)
 
 /** It receives the runs of every project, so a key that is limited to some has nothing to do with it. */
-const isUnlimited = isNull(apiKeys.projectIds)
 const mayManage = and(mayAct, isUnlimited)
 const managedOrganization = query
   .select({ organizationId: apiKeys.organizationId })

@@ -1,6 +1,6 @@
 import { v7 as newUuid } from 'uuid'
 import type { Call } from '../access/call.ts'
-import { type CallerFacts, explainCaller } from '../access/caller.ts'
+import { explainCaller } from '../access/caller.ts'
 import type { Statement, Values } from '../db/statement.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { outOfReach, Refusal } from '../http/errors.ts'
@@ -15,7 +15,17 @@ import {
   projectScheduleContracts,
 } from './contract.ts'
 import { nextRun } from './next-run.ts'
-import { AGENT, archived, idsOf, noParent, noSchedule, type Owner, PROJECT } from './owners.ts'
+import {
+  AGENT,
+  archived,
+  idsOf,
+  noParent,
+  type Owner,
+  type ParentFacts,
+  PROJECT,
+  refusalOf,
+  type ScheduleFacts,
+} from './owners.ts'
 import { agentSchedules as agentStatements, projectSchedules as projectStatements } from './statements.ts'
 import { localTime } from './timezone.ts'
 
@@ -43,12 +53,6 @@ export const createAgentSchedule = endpoint(
     return { body: schedule, headers: { Location: `${path}/${schedule.id}` } }
   },
 )
-
-export interface ParentFacts extends CallerFacts {
-  parentExists: 0 | 1
-  inReach: 0 | 1
-  isArchived: 0 | 1
-}
 
 interface CreationFacts extends ParentFacts {
   isRepeated: 0 | 1
@@ -84,7 +88,7 @@ async function create<Schedule>(
 }
 
 interface LifeStatements<Schedule> {
-  explain: Statement<ParentFacts & { scheduleExists: 0 | 1 }>
+  explain: Statement<ScheduleFacts>
   list: Statement<Schedule>
   retrieve: Statement<Schedule>
   update: Statement<Schedule>
@@ -99,17 +103,16 @@ function lifeOf<const O extends Owner>(
   contracts: Contracts<O>,
   { explain, list, retrieve, update, removals }: LifeStatements<object>,
 ) {
-  function refusalOf(facts: ParentFacts & { scheduleExists: 0 | 1 }): Refusal {
-    if (!facts.parentExists) return noParent(owner)
-    if (!facts.scheduleExists) return noSchedule(owner)
-    if (!facts.inReach) return outOfReach()
+  function refusal(facts: ScheduleFacts): Refusal {
+    const unreadable = refusalOf(owner, facts)
+    if (unreadable) return unreadable
     if (facts.isArchived) return archived(owner)
     return new Refusal(409, 'Another request changed the schedule meanwhile: try again')
   }
 
   async function retrieveSchedule(call: Call, ids: Values): Promise<Schedule> {
     const [facts, [schedule]] = await call.run(explain, [retrieve], ids)
-    if (!schedule) throw refusalOf(facts)
+    if (!schedule) throw refusal(facts)
     return schedule as Schedule
   }
 
@@ -148,14 +151,14 @@ function lifeOf<const O extends Owner>(
             ? null
             : nextRun(next.cron, next.timezone, new Date(call.now)).toISOString(),
       })
-      if (!schedule) throw refusalOf(facts)
+      if (!schedule) throw refusal(facts)
       return { body: schedule as Schedule }
     }),
 
     remove: endpoint(contracts.remove, async ({ params }, call) => {
       const ids = idsOf(owner, params)
       const [facts, [removed]] = await call.run(explain, [removals], ids)
-      if (!removed) throw refusalOf(facts)
+      if (!removed) throw refusal(facts)
       return { body: { deleted: true as const, id: ids.scheduleId } }
     }),
   }

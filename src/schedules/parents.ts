@@ -1,14 +1,23 @@
 /** How SQL finds what a schedule or a run hangs on. It hangs on nothing once that is deleted: then it is gone too. */
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
-import { agents, projects, runs, schedules } from '../db/schema.ts'
+import { agents, type missedSpans, projects, runEndpoints, type runs, schedules } from '../db/schema.ts'
+import { query } from '../db/statement.ts'
 
-/** Joins the schedule of a run. */
-export const isScheduleOfRun = and(
-  eq(schedules.organizationId, runs.organizationId),
-  eq(schedules.parentType, runs.parentType),
-  eq(schedules.parentId, runs.parentId),
-  eq(schedules.id, runs.scheduleId),
-)
+/** Joins the schedule that it is of. */
+export function isScheduleOf(child: typeof runs | typeof missedSpans) {
+  return and(
+    eq(schedules.organizationId, child.organizationId),
+    eq(schedules.parentType, child.parentType),
+    eq(schedules.parentId, child.parentId),
+    eq(schedules.id, child.scheduleId),
+  )
+}
+
+/** Of a schedule: true if there is somewhere to send its runs. */
+export const hasRunEndpoint = sql`exists ${query
+  .select({ one: sql`1` })
+  .from(runEndpoints)
+  .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
 
 /** Joins the project that a schedule or run is of, if it is of one. */
 export function isProjectOf(child: typeof schedules | typeof runs) {

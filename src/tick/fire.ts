@@ -4,11 +4,11 @@
  */
 import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
 import { describeFailure } from '../db/failures.ts'
-import { agents, missedSpans, projects, runEndpoints, runs, schedules } from '../db/schema.ts'
+import { agents, missedSpans, projects, runs, schedules } from '../db/schema.ts'
 import { compileUnguarded, excluded, jsonRows, query, rowOf, runBatch, type Value } from '../db/statement.ts'
 import type { Environment } from '../environment.ts'
 import { latestRun, nextRun } from '../schedules/next-run.ts'
-import { hasParent, isAgentOf, isProjectOf, parentArchivedAt } from '../schedules/parents.ts'
+import { hasParent, hasRunEndpoint, isAgentOf, isProjectOf, parentArchivedAt } from '../schedules/parents.ts'
 import { runIdOf } from '../schedules/runs/run-id.ts'
 
 /** So few that a page is done within the 10 ms of CPU that the free plan gives a tick. */
@@ -52,19 +52,12 @@ const claims = jsonRows(
 
 /** Of a claim: the schedule, unless another tick or a change moved it on. */
 const isClaimed = and(
-  eq(schedules.organizationId, claims.column('organizationId')),
-  eq(schedules.parentType, claims.column('parentType')),
-  eq(schedules.parentId, claims.column('parentId')),
-  eq(schedules.id, claims.column('id')),
+  claims.matches(schedules, 'organizationId', 'parentType', 'parentId', 'id'),
   eq(schedules.nextRunAt, claims.column('dueAt')),
 )
 
 /** What came due while the parent was archived is skipped; what nobody has an endpoint for waits to be pulled. */
 const isOpen = isNull(parentArchivedAt)
-const hasEndpoint = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(runEndpoints)
-  .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
 
 const insertRuns = compileUnguarded(
   query
@@ -82,7 +75,7 @@ const insertRuns = compileUnguarded(
             status: sql`case when ${isOpen} then 'pending' else 'skipped' end`,
             attempts: sql`0`,
             lastError: sql`case when not ${isOpen} then 'The ' || ${schedules.parentType} || ' was archived' end`,
-            sendAfter: sql`case when ${isOpen} and ${hasEndpoint} then ${now} end`,
+            sendAfter: sql`case when ${isOpen} and ${hasRunEndpoint} then ${now} end`,
             createdAt: now,
             updatedAt: now,
           }),

@@ -2,12 +2,13 @@
  * Records missed instants as skipped, in pages: a schedule of every minute misses 1,440 in a day without ticks. The run
  * that makes them good was fired when the ticks came back (tick/fire.ts), so this is in no hurry.
  */
-import { and, asc, eq, gte, lte, sql } from 'drizzle-orm'
+import { asc, gte, lte, sql } from 'drizzle-orm'
 import { describeFailure } from '../db/failures.ts'
 import { missedSpans, runs, schedules } from '../db/schema.ts'
 import { compileUnguarded, jsonRows, query, rowOf, runBatch } from '../db/statement.ts'
 import type { Environment } from '../environment.ts'
 import { nextRun } from '../schedules/next-run.ts'
+import { isScheduleOf } from '../schedules/parents.ts'
 import { runIdOf } from '../schedules/runs/run-id.ts'
 import { oldestRunKept } from './forget.ts'
 
@@ -54,22 +55,8 @@ const insertSkipped = compileUnguarded(
         )
         .from(missed.table)
         .crossJoin(missedSpans)
-        .innerJoin(
-          schedules,
-          and(
-            eq(schedules.organizationId, missedSpans.organizationId),
-            eq(schedules.parentType, missedSpans.parentType),
-            eq(schedules.parentId, missedSpans.parentId),
-            eq(schedules.id, missedSpans.scheduleId),
-          ),
-        )
-        .where(
-          and(
-            eq(missedSpans.organizationId, missed.column('organizationId')),
-            eq(missedSpans.scheduleId, missed.column('scheduleId')),
-            eq(missedSpans.missedUntil, missed.column('missedUntil')),
-          ),
-        ),
+        .innerJoin(schedules, isScheduleOf(missedSpans))
+        .where(missed.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil')),
     )
     .onConflictDoNothing(),
 )
@@ -82,14 +69,7 @@ const shortenSpans = compileUnguarded(
     .update(missedSpans)
     .set({ missedFrom: sql`${recorded.column('nextFrom')}` })
     .from(recorded.table)
-    .where(
-      and(
-        eq(missedSpans.organizationId, recorded.column('organizationId')),
-        eq(missedSpans.scheduleId, recorded.column('scheduleId')),
-        eq(missedSpans.missedUntil, recorded.column('missedUntil')),
-        eq(missedSpans.missedFrom, recorded.column('missedFrom')),
-      ),
-    ),
+    .where(recorded.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom')),
 )
 
 const removeSpans = compileUnguarded(

@@ -38,14 +38,7 @@ const leaseSent = compileUnguarded(
       sendAfter: sql`case when ${sent.column('hasEndpoint')} then ${sql.placeholder('leaseExpiresAt')} end`,
     })
     .from(sent.table)
-    .where(
-      and(
-        eq(runs.organizationId, sent.column('organizationId')),
-        eq(runs.scheduleId, sent.column('scheduleId')),
-        eq(runs.scheduledAt, sent.column('scheduledAt')),
-        lte(runs.sendAfter, now),
-      ),
-    ),
+    .where(and(sent.matches(runs, 'organizationId', 'scheduleId', 'scheduledAt'), lte(runs.sendAfter, now))),
 )
 
 /** Sends some pages. What fails between the queue and the ledger is sent twice, not lost. */

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isPassing, isUnavailable } from '../../src/db/failures.ts'
 import type { Environment } from '../../src/environment.ts'
-import { objectsWith } from '../support/bindings.ts'
+import { databaseWith, objectsWith } from '../support/bindings.ts'
 import { exampleList, keyFor, listTables, send } from '../support/examples.ts'
 import { Workspace } from '../support/workspace.ts'
 
@@ -61,10 +61,7 @@ function failing({ store, message, call, times, when }: Fault) {
   const environment: Partial<Environment> =
     store === 'DB'
       ? {
-          DB: {
-            prepare: (sql: string) => env.DB.prepare(sql),
-            batch: (statements: D1PreparedStatement[]) => work(() => env.DB.batch(statements)),
-          } as unknown as D1Database,
+          DB: databaseWith((statements) => work(() => env.DB.batch(statements))),
         }
       : {
           OBJECTS: objectsWith({

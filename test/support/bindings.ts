@@ -50,12 +50,15 @@ export function watchedDatabase(): DatabaseUse {
   return use
 }
 
+/** The test's database, with another way to run a batch. The Worker asks in batches only. */
+export function databaseWith(batch: (statements: D1PreparedStatement[]) => Promise<unknown>): D1Database {
+  // Only what the Worker calls is here; the cast claims the rest.
+  return { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database
+}
+
 /** A database whose every batch fails with this error. */
 export function failingDatabase(error: Error): D1Database {
-  return {
-    prepare: (sql: string) => env.DB.prepare(sql),
-    batch: () => Promise.reject(error),
-  } as unknown as D1Database
+  return databaseWith(() => Promise.reject(error))
 }
 
 /** An object store whose every call fails with this error. */

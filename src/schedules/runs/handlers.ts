@@ -1,11 +1,10 @@
-import type { CallerFacts } from '../../access/caller.ts'
+import { type CallerFacts, explainUnlimited } from '../../access/caller.ts'
 import type { Statement } from '../../db/statement.ts'
 import { enqueueRuns } from '../../delivery/message.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { outOfReach, Refusal } from '../../http/errors.ts'
 import { END, pageOf, pagingOf } from '../../http/paging.ts'
-import type { ParentFacts } from '../handlers.ts'
-import { AGENT, archived, idsOf, noParent, noSchedule, type Owner, PROJECT } from '../owners.ts'
+import { AGENT, archived, idsOf, type Owner, PROJECT, refusalOf, type ScheduleFacts } from '../owners.ts'
 import { agentSchedules, projectSchedules } from '../statements.ts'
 import {
   acknowledgeRunContract,
@@ -20,7 +19,6 @@ import {
   acknowledge,
   agentScheduleRuns as agentStatements,
   explainRun,
-  explainRuns,
   listRuns as listOfStatus,
   projectScheduleRuns as projectStatements,
   selectRun,
@@ -29,21 +27,13 @@ import {
 /** How long the queue has, before the tick puts a run on request into it again. */
 const GRACE_MS = 60_000
 
-type Explain = Statement<ParentFacts & { scheduleExists: 0 | 1 }>
-
 /** The operations on the runs of an owner's schedules. */
 function runsOf<const O extends Owner>(
   owner: O,
   contracts: RunContracts<O>,
-  explain: Explain,
+  explain: Statement<ScheduleFacts>,
   { list, insert, recordRun, selectCreated }: typeof projectStatements,
 ) {
-  function refusalOf(facts: ParentFacts & { scheduleExists: 0 | 1 }): Refusal {
-    if (!facts.parentExists) return noParent(owner)
-    if (!facts.scheduleExists) return noSchedule(owner)
-    return facts.inReach ? archived(owner) : outOfReach()
-  }
-
   return {
     list: endpoint(contracts.list, async ({ params, query }, call) => {
       const [facts, runs] = await call.run(explain, [list], {
@@ -51,7 +41,8 @@ function runsOf<const O extends Owner>(
         ...pagingOf(query),
         before: query.cursor === undefined ? END : instantOfRunId(query.cursor),
       })
-      if (!facts.scheduleExists || !facts.inReach) throw refusalOf(facts)
+      const refusal = refusalOf(owner, facts)
+      if (refusal) throw refusal
       return { body: pageOf(runs, query, ({ id }) => id) }
     }),
 
@@ -76,7 +67,9 @@ function runsOf<const O extends Owner>(
           if (run.scheduledAt === scheduledAt) call.afterwards(enqueueRuns(call.runs, [reference]))
           return { body: run, headers: { Location: path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) } }
         }
-        if (!facts.scheduleExists || !facts.inReach || facts.isArchived) throw refusalOf(facts)
+        const refusal = refusalOf(owner, facts)
+        if (refusal) throw refusal
+        if (facts.isArchived) throw archived(owner)
       }
     }),
   }
@@ -97,7 +90,7 @@ export const agentScheduleRuns = runsOf(
 
 export const listRuns = endpoint(listRunsContract, async ({ query }, call) => {
   const values = { ...pagingOf(query), status: query.status }
-  const [facts, runs] = await call.run(explainRuns, [listOfStatus], values)
+  const [facts, runs] = await call.run(explainUnlimited, [listOfStatus], values)
   if (!facts.inReach) {
     throw new Refusal(403, 'This API key is limited to projects: list the runs of one of their schedules')
   }
@@ -109,19 +102,19 @@ interface RunFacts extends CallerFacts {
   inReach: 0 | 1
 }
 
-function refusalOf(facts: RunFacts): Refusal {
+function refusalOfRun(facts: RunFacts): Refusal {
   return facts.runExists ? outOfReach() : new Refusal(404, 'runId: there is no run with this id')
 }
 
 export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, call) => {
   const [facts, [run]] = await call.run(explainRun, [selectRun], params)
-  if (!run) throw refusalOf(facts)
+  if (!run) throw refusalOfRun(facts)
   return { body: run }
 })
 
 export const acknowledgeRun = endpoint(acknowledgeRunContract, async ({ params }, call) => {
   const [facts, , [run]] = await call.run(explainRun, [acknowledge, selectRun], params)
-  if (!run) throw refusalOf(facts)
+  if (!run) throw refusalOfRun(facts)
   if (run.status !== 'delivered') throw new Refusal(409, `The run is ${run.status}: there is nothing to take`)
   return { body: run }
 })

@@ -1,10 +1,10 @@
 /** The runs of schedules, in SQL. */
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { explaining, isInReach, mayAct, now } from '../../access/caller.ts'
-import { agents, apiKeys, projects, runEndpoints, runs, schedules } from '../../db/schema.ts'
+import { explaining, isInReach, isUnlimited, mayAct, now } from '../../access/caller.ts'
+import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
 import { compile, compileChange, query, rowOf } from '../../db/statement.ts'
-import { hasParent, isAgentOf, isProjectOf, isScheduleOfRun } from '../parents.ts'
+import { hasParent, hasRunEndpoint, isAgentOf, isProjectOf, isScheduleOf } from '../parents.ts'
 import { isSchedule, parentOf } from '../statements.ts'
 
 const scheduleId = sql.placeholder('scheduleId')
@@ -60,10 +60,6 @@ function runsOf(parentType: 'project' | 'agent') {
       .limit(rowLimit),
   )
 
-  const hasEndpoint = sql`exists ${query
-    .select({ one: sql`1` })
-    .from(runEndpoints)
-    .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
   const mayRun = and(mayAct, inReach, isNull(parent.archivedAt))
   const insert = compileChange(
     query
@@ -80,7 +76,7 @@ function runsOf(parentType: 'project' | 'agent') {
               parentId: schedules.parentId,
               status: sql`'pending'`,
               attempts: sql`0`,
-              sendAfter: sql`case when ${hasEndpoint} then ${sql.placeholder('sendAfter')} end`,
+              sendAfter: sql`case when ${hasRunEndpoint} then ${sql.placeholder('sendAfter')} end`,
               createdAt: now,
               updatedAt: now,
               idempotencyKey,
@@ -159,16 +155,12 @@ function runsOf(parentType: 'project' | 'agent') {
 export const projectScheduleRuns = runsOf('project')
 export const agentScheduleRuns = runsOf('agent')
 
-const isUnlimited = isNull(apiKeys.projectIds)
-
 /** Whatever its status: the index begins with it. */
 const ofAnyStatus = inArray(runs.status, ['pending', 'delivered', 'failed', 'skipped'])
 const isRun = and(eq(runs.organizationId, apiKeys.organizationId), ofAnyStatus, eq(runs.id, runId))
 
 const isThere = and(isNotNull(schedules.id), hasParent)
 const inReach = sql<0 | 1>`(${isNotNull(agents.id)} or ${isInReach(projects.id)})`
-
-export const explainRuns = compile(explaining({ inReach: sql<0 | 1>`${isUnlimited}`.as('inReach') }))
 
 export const listRuns = compile(
   query
@@ -182,7 +174,7 @@ export const listRuns = compile(
         gt(runs.id, cursor),
       ),
     )
-    .leftJoin(schedules, isScheduleOfRun)
+    .leftJoin(schedules, isScheduleOf(runs))
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs))
     .where(and(mayAct, isUnlimited, isThere))
@@ -196,7 +188,7 @@ export const explainRun = compile(
     inReach: sql<0 | 1>`${inReach}`.as('inReach'),
   })
     .leftJoin(runs, isRun)
-    .leftJoin(schedules, isScheduleOfRun)
+    .leftJoin(schedules, isScheduleOf(runs))
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs)),
 )
@@ -206,7 +198,7 @@ const reachedFrom = query
   .select({ organizationId: runs.organizationId })
   .from(apiKeys)
   .innerJoin(runs, isRun)
-  .leftJoin(schedules, isScheduleOfRun)
+  .leftJoin(schedules, isScheduleOf(runs))
   .leftJoin(projects, isProjectOf(runs))
   .leftJoin(agents, isAgentOf(runs))
   .where(and(mayAct, inReach, isThere))
