@@ -1399,7 +1399,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "error": "placement.position: expected \"before\" or \"after\""
+         *       "error": "placement.position: expected \"before\" or \"after\", got \"beside\""
          *     }
          */
         Error: {

@@ -55,9 +55,16 @@ async function push(): Promise<void> {
 }
 
 function pathOf(projectId: string): string {
-  const result = setEnvironmentVariablesContract.params.safeParse({ projectId })
+  const schema = setEnvironmentVariablesContract.params
+  const data = { projectId }
+  const result = schema.safeParse(data)
   if (result.success) return `/v1/projects/${encodeURIComponent(result.data.projectId)}/environment-variables`
-  throw new Error(describeProblems(result.error.issues, { projectId }).replace('projectId', '--project'))
+  throw new Error(
+    describeProblems(result.error.issues, { schema, data, isSecret: false }).replace(
+      'projectId',
+      '--project',
+    ),
+  )
 }
 
 /** @throws if the file has nothing to push. */
@@ -97,9 +104,11 @@ function chunksOf(variables: readonly Variable[]): Variable[][] {
 
 /** @throws if the service would refuse these variables, so that a wrong file changes nothing. */
 function check(variables: readonly Variable[]): void {
-  const result = setEnvironmentVariablesContract.body.safeParse({ variables })
+  const schema = setEnvironmentVariablesContract.body
+  const data = { variables }
+  const result = schema.safeParse(data)
   if (result.success) return
-  const problems = describeProblems(result.error.issues, { variables })
+  const problems = describeProblems(result.error.issues, { schema, data, isSecret: true })
   throw new Error(
     problems.replaceAll(/\bvariables\.(\d+)\.\w+/g, (_, index) => variables[index]?.key ?? index),
   )

@@ -101,7 +101,11 @@ function readSkill(folder: string): Skill {
   const skill = { ...readFrontMatter(entry.content), files }
   const result = createSkillContract.body.safeParse(skill)
   if (result.success) return result.data
-  const problems = describeProblems(result.error.issues, skill)
+  const problems = describeProblems(result.error.issues, {
+    schema: createSkillContract.body,
+    data: skill,
+    isSecret: false,
+  })
   throw new Error(problems.replaceAll(/\bfiles\.(\d+)/g, (_, index) => files[index]?.filename ?? index))
 }
 

@@ -3,11 +3,13 @@
 import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
-import { describeFailure, isUnavailable } from './db/failures.ts'
+import { BOOKMARK } from './access/replica.ts'
+import { isUnavailable } from './db/failures.ts'
 import { health } from './health/health.ts'
 import type { HonoEnvironment } from './http/context.ts'
 import { mount } from './http/endpoint.ts'
 import { answerRefusal, Refusal, unavailable, unforeseen } from './http/errors.ts'
+import { logRequest } from './http/request-log.ts'
 import { operations } from './operations.ts'
 
 /** SPEC.txt, Conventions: a deployment serves the same paths at its origin and under the prefix. */
@@ -29,8 +31,16 @@ const SECURITY_HEADERS = Object.entries({
 const allowOrigins = cors({
   origin: (origin, c) => (c.env.CORS_ORIGINS.split(/ *, */).includes(origin) ? origin : null),
   allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-  allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'If-Range', 'Range'],
-  exposeHeaders: ['Content-Range', 'ETag', 'Location', 'Retry-After', 'X-Request-Id'],
+  allowHeaders: [
+    'Authorization',
+    'Content-Type',
+    'Idempotency-Key',
+    'If-None-Match',
+    'If-Range',
+    'Range',
+    BOOKMARK,
+  ],
+  exposeHeaders: ['Content-Range', 'ETag', 'Location', 'Retry-After', BOOKMARK, 'X-Request-Id'],
   maxAge: 86_400,
 })
 
@@ -44,6 +54,9 @@ export function createApp(): Hono<HonoEnvironment> {
     headers.set('X-Request-Id', c.get('requestId'))
     headers.set('Cache-Control', headers.has('ETag') ? 'private, no-cache' : 'no-store')
     for (const [name, value] of SECURITY_HEADERS) headers.set(name, value)
+    const bookmark = c.get('call')?.bookmark
+    if (bookmark) headers.set(BOOKMARK, bookmark)
+    logRequest(c)
   })
   app.use((c, next) => (c.env.CORS_ORIGINS ? allowOrigins(c, next) : next()))
   app.use(async (c, next) => {
@@ -72,13 +85,6 @@ export function createApp(): Hono<HonoEnvironment> {
   )
   app.onError((error, c) => {
     if (error instanceof Refusal) return answerRefusal(c, error)
-    console.error(
-      JSON.stringify({
-        requestId: c.get('requestId'),
-        operation: c.get('contract')?.operationId,
-        failure: describeFailure(error),
-      }),
-    )
     const maySay503 = 503 in (c.get('contract')?.errors ?? {})
     return answerRefusal(c, maySay503 && isUnavailable(error) ? unavailable() : unforeseen())
   })

@@ -1,3 +1,4 @@
+import type { Database } from './db/database.ts'
 import type { RunMessage } from './delivery/message.ts'
 
 /** The bindings and settings of wrangler.toml, and the one secret. */
@@ -16,6 +17,10 @@ export interface Environment {
   readonly RATE_LIMIT?: string
   /** The origins, separated by commas, whose pages browsers let call the service; without it: none. */
   readonly CORS_ORIGINS?: string
+  /** "on" lets reads be answered by the nearest replica of the database, which may not know the latest changes. */
+  readonly READ_REPLICATION?: string
+  /** "off" logs only what failed; else there is a line for each request and each tick. */
+  readonly REQUEST_LOG?: string
   /** "on" allows run endpoints on this machine, if the service itself is called on it: only `npm run dev` sets it. */
   readonly LOCAL_RUN_ENDPOINTS?: string
   /** The most pins of a user. */
@@ -31,6 +36,9 @@ export interface Environment {
   readonly BYTE_LIMIT?: string
 }
 
+/** What the tick works with: of the database, all but its sessions. */
+export type TickEnvironment = Omit<Environment, 'DB'> & { readonly DB: Database }
+
 export interface Limits {
   readonly pins: number
   readonly schedules: number
@@ -40,8 +48,8 @@ export interface Limits {
   readonly bytes: number
 }
 
-export function allowsLocalRunEndpoints(environment: Environment): boolean {
-  return environment.LOCAL_RUN_ENDPOINTS === 'on'
+export function isOn(setting: string | undefined): boolean {
+  return setting === 'on'
 }
 
 /** @throws if a setting is no whole number: a typing error must not become "no limit". */

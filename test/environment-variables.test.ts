@@ -469,7 +469,10 @@ describe('setEnvironmentVariables', () => {
     expect(await valuesOf(workspace, projectId)).toEqual({ ...numbered(100), OTHER: 'old' })
 
     const tooMany = await setVariables(projectId, numbered(101, 'newer'), { key })
-    expect([tooMany.status, tooMany.body.error]).toEqual([400, 'variables: expected up to 100 variables'])
+    expect([tooMany.status, tooMany.body.error]).toEqual([
+      400,
+      'variables: expected up to 100 variables, got an array of 101',
+    ])
     expect(await valuesOf(workspace, projectId)).toEqual({ ...numbered(100), OTHER: 'old' })
   })
 
@@ -879,5 +882,75 @@ describe('what is stored', () => {
     await putVariable(projectId, 'A', 'v', { key, environment })
     const [row] = await workspace.dump('environmentVariables')
     expect(row?.sealedValue).toMatch(/^v1\.newer\.[\w-]{16}\.[\w-]+$/)
+  })
+})
+
+describe('a body that is wrong', () => {
+  const SECRET = 'hunter2-sw0rdfish'
+  const PIECE = /hunter2|sw0rdfish/i
+  const tooLong = SECRET.repeat(LARGEST)
+
+  const WRONG_VALUES: [string, unknown][] = [
+    ['a list', [SECRET]],
+    ['an object', { secret: SECRET }],
+    ['a value in a value', { value: SECRET }],
+    ['a text with NUL', `${SECRET}\0`],
+    ['a text with a lone surrogate', `${SECRET}\ud800`],
+    ['a text that is too long', SECRET.repeat(LARGEST / 16)],
+  ]
+  const WRONG_BODIES: [string, unknown][] = [
+    ['a text', SECRET],
+    ['a list', [SECRET]],
+    ['a list of variables', [{ key: 'A', value: SECRET }]],
+    ['an object of names and values', { A: SECRET }],
+    ['a name in the wrong case', { Value: SECRET, Variables: SECRET }],
+    ['both names', { value: SECRET, variables: SECRET }],
+    ['another wrapping', { variable: { value: SECRET }, variables: { value: SECRET } }],
+    ['an object in a list in a list', { value: [[{ value: SECRET }]], variables: [[{ value: SECRET }]] }],
+    ...WRONG_VALUES.flatMap(([name, value]): [string, unknown][] => [
+      [`${name} as value`, { value }],
+      [`${name} as value of a variable`, { variables: [{ key: 'A', value }] }],
+      [`${name} as key of a variable`, { variables: [{ key: value, value: SECRET }] }],
+      [`${name} as variable`, { variables: [value] }],
+      [`${name} as variables`, { variables: value }],
+      [`${name} beside a good value`, { value: SECRET, more: value }],
+      [`${name} beside good variables`, { variables: [{ key: 'A', value: SECRET, more: value }] }],
+    ]),
+  ]
+  const WRONG_TEXTS: [string, string][] = [
+    ['no JSON', SECRET],
+    ['half an object', `{"value":"${SECRET}"`],
+    ['single quotes', `{'value':'${SECRET}'}`],
+    ['a line of a file', `A=${SECRET}`],
+    ['too many bytes', `{"value":"${tooLong}","variables":"${tooLong}"}`],
+  ]
+
+  const sending = (key: string, projectId: string) =>
+    [
+      ['PUT', `${listPath(projectId)}/A`],
+      ['POST', listPath(projectId)],
+    ].map(
+      ([method = '', path = '']) =>
+        (options: RequestOptions) =>
+          request(method, path, { key, ...options }),
+    )
+
+  it.each(WRONG_BODIES)('has nothing of a secret repeated: %s', async (_, json) => {
+    const { key, projectId } = await withProject()
+    for (const send of sending(key, projectId)) {
+      const { status, body } = await send({ json })
+      expect([status, body.error]).toEqual([400, expect.not.stringMatching(PIECE)])
+    }
+  })
+
+  it.each(WRONG_TEXTS)('has nothing of a secret repeated that is %s', async (_, text) => {
+    const { key, projectId } = await withProject()
+    for (const type of ['application/json', 'text/plain']) {
+      for (const send of sending(key, projectId)) {
+        const { status, body } = await send({ body: text, headers: { 'Content-Type': type } })
+        expect([400, 413]).toContain(status)
+        expect(body.error).not.toMatch(PIECE)
+      }
+    }
   })
 })

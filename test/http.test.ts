@@ -1,11 +1,15 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
+import { mintToken } from '../src/access/api-key.ts'
+import { mintSecret } from '../src/delivery/signature.ts'
 import type { Environment } from '../src/environment.ts'
+import type { Contract } from '../src/http/endpoint.ts'
 import worker from '../src/index.ts'
 import { operations } from '../src/operations.ts'
 import { ORIGIN, PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase, watchedDatabase } from './support/bindings.ts'
+import { type Example, exampleList, send as sendExample } from './support/examples.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 const ID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
@@ -66,6 +70,9 @@ async function withAgent() {
 const SCHEDULE = '{"cron":"0 6 * * *"}'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
+const notJson = ({ length }: Uint8Array) => ({
+  error: `body: expected valid JSON in UTF-8, got ${length} bytes that are not`,
+})
 
 function streamOf(bytes: Uint8Array): ReadableStream {
   return new ReadableStream({
@@ -283,9 +290,9 @@ describe('the order of the checks', () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey({ scopes: [], userId: null })
     const path = await request('GET', '/v1/skills/7', { key })
-    expect([path.status, path.body.error]).toEqual([400, 'skillId: expected a UUID'])
+    expect([path.status, path.body.error]).toEqual([400, 'skillId: expected a UUID, got "7"'])
     const body = await request('PATCH', `/v1/pins/session/${ID}`, { key, json: { placement: 3 } })
-    expect([body.status, body.body.error]).toEqual([400, 'placement: expected an object'])
+    expect([body.status, body.body.error]).toEqual([400, 'placement: expected an object, got 3'])
   })
 
   it('looks at the caller scope before what there is', async () => {
@@ -362,19 +369,29 @@ describe('bodies', () => {
   ])('refuses %s', async (type) => {
     const { workspace, post } = await withAgent()
     const answer = await post(bytesOf(SCHEDULE), { 'Content-Type': type })
-    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('application/json')])
+    const error = `Content-Type: expected "application/json" in UTF-8, got ${JSON.stringify(type)}`
+    expect([answer.status, answer.body]).toEqual([400, { error }])
     expect(await workspace.dump('schedules')).toEqual([])
   })
 
   it('refuses a body without a content type', async () => {
     const { key, agentId } = await withAgent()
     const answer = await request('POST', `/v1/agents/${agentId}/schedules`, { key, body: bytesOf(SCHEDULE) })
-    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('application/json')])
+    const error = 'Content-Type: expected "application/json" in UTF-8, got none'
+    expect([answer.status, answer.body]).toEqual([400, { error }])
   })
 
   it.each([
     ['no body', undefined],
     ['an empty body', ''],
+  ])('refuses %s as malformed', async (_name, body) => {
+    const { post } = await withAgent()
+    const error = 'body: expected valid JSON in UTF-8, got nothing'
+    const answer = await post(body)
+    expect([answer.status, answer.body]).toEqual([400, { error }])
+  })
+
+  it.each([
     ['white space', ' \n'],
     ['half an object', '{"cron":"0 6 * * *"'],
     ['something after the object', `${SCHEDULE}x`],
@@ -387,7 +404,7 @@ describe('bodies', () => {
   ])('refuses %s as malformed', async (_name, body) => {
     const { post } = await withAgent()
     const answer = await post(body)
-    expect([answer.status, answer.body]).toEqual([400, { error: 'The body is not valid JSON in UTF-8.' }])
+    expect([answer.status, answer.body]).toEqual([400, notJson(bytesOf(body))])
   })
 
   it.each([
@@ -397,8 +414,9 @@ describe('bodies', () => {
     ['an encoded surrogate', [0xed, 0xa0, 0x80]],
   ])('refuses invalid UTF-8: %s', async (_name, bytes) => {
     const { post } = await withAgent()
-    const answer = await post(new Uint8Array([...bytesOf('{"cron":"0 6 * * *'), ...bytes, ...bytesOf('"}')]))
-    expect([answer.status, answer.body]).toEqual([400, { error: 'The body is not valid JSON in UTF-8.' }])
+    const body = new Uint8Array([...bytesOf('{"cron":"0 6 * * *'), ...bytes, ...bytesOf('"}')])
+    const answer = await post(body)
+    expect([answer.status, answer.body]).toEqual([400, notJson(body)])
   })
 
   it('refuses UTF-16', async () => {
@@ -681,4 +699,70 @@ describe('what is unforeseen', () => {
     logged.mockRestore()
     expect([answer.status, answer.body.error]).toEqual([500, expect.not.stringContaining('PIN_LIMIT')])
   })
+})
+
+/** The example with the token in place of each part of its path that may change, and of its query, and of what is in its headers and body. */
+function* withToken(example: Example, contract: Contract, token: string): Generator<Example> {
+  const [pathname = ''] = example.path.split('?')
+  for (const [index, part] of contract.path.split('/').entries()) {
+    if (!part.startsWith('{')) continue
+    for (const text of [token, `%zz${token}`])
+      yield { ...example, path: pathname.split('/').with(index, encode(text)).join('/') }
+  }
+  for (const name of Object.keys(contract.query?.shape ?? {})) {
+    for (const query of [
+      `${name}=${encode(token)}`,
+      `${name}=%zz${token}`,
+      `${name}=${token}&${name}=${token}`,
+    ])
+      yield { ...example, path: `${pathname}?${query}` }
+  }
+  for (const name of Object.keys(contract.headers?.shape ?? {}))
+    yield { ...example, headers: { ...example.headers, [name]: token } }
+  if (!contract.body) return
+  const { json, ...rest } = example
+  for (const body of [token, [token], { [token]: token }, ...spoiled(json, token)])
+    yield { ...rest, json: body }
+  yield { ...rest, body: token, headers: { 'Content-Type': 'application/json' } }
+  yield { ...rest, body: '{}', headers: { 'Content-Type': token } }
+}
+
+const encode = (text: string) => encodeURIComponent(text).replaceAll('%25zz', '%zz')
+
+/** The value with the token in place of each value in it, in turn, and as the name of one more. */
+function spoiled(value: unknown, token: string): unknown[] {
+  if (Array.isArray(value)) {
+    return [
+      token,
+      ...value.flatMap((item, index) => spoiled(item, token).map((other) => value.with(index, other))),
+    ]
+  }
+  if (typeof value !== 'object' || value === null) return [token, [token], { [token]: token }, `${token}\0`]
+  const changed = Object.entries(value).flatMap(([name, inner]) =>
+    spoiled(inner, token).map((other) => ({ ...value, [name]: other })),
+  )
+  return [token, { ...value, [token]: token }, ...changed]
+}
+
+describe('a token at the wrong place', () => {
+  it.each(exampleList)(
+    'is not repeated by a refusal of $operationId',
+    async ({ operationId, contract, row }) => {
+      const workspace = await Workspace.create()
+      const key = await workspace.addKey()
+      let refusals = 0
+      for (const token of [mintToken(), mintSecret()]) {
+        const example = await row.prepare(workspace)
+        for (const wrong of withToken(example, contract, token)) {
+          const { status, headers, body } = await sendExample(operationId, wrong, key)
+          if (status < 400) continue
+          refusals++
+          expect(status).toBeLessThan(500)
+          expect(JSON.stringify([body, ...headers])).not.toContain(token.slice(6, 20))
+        }
+      }
+      const isAllSaid = contract.path.includes('{') || contract.query || contract.body
+      expect(refusals > 0).toBe(isAllSaid !== undefined)
+    },
+  )
 })

@@ -104,15 +104,15 @@ describe('updatePin', () => {
     ],
     [
       { placement: { target: { type: 'session', id: 'x' }, position: 'before' } },
-      'placement.target.id: expected a UUID',
+      'placement.target.id: expected a UUID, got "x"',
     ],
     [
       { placement: { target: { type: 'user', id: 'x' }, position: 'under' } },
-      'placement.target.type: expected "session" or "pull_request" or "project"; placement.target.id: expected a UUID; placement.position: expected "before" or "after"',
+      'placement.target.type: expected "session" or "pull_request" or "project", got "user"; placement.target.id: expected a UUID, got "x"; placement.position: expected "before" or "after", got "under"',
     ],
-    [{ placement: 3 }, 'placement: expected an object'],
-    [[], 'body: expected an object'],
-    [null, 'body: expected an object'],
+    [{ placement: 3 }, 'placement: expected an object, got 3'],
+    [[], 'body: expected an object, got an array of 0'],
+    [null, 'body: expected an object, got null'],
   ])('refuses the body %j', async (json, error) => {
     const { key, pins } = await withPins(1)
     const [a] = pins as [Pin]
@@ -121,20 +121,26 @@ describe('updatePin', () => {
   })
 
   it.each([
-    ['extra', (body: object) => ({ ...body, extra: 1 })],
-    ['placement.extra', (body: { placement: object }) => ({ placement: { ...body.placement, extra: 1 } })],
+    ['extra', 'placement', (body: object) => ({ ...body, extra: 1 })],
+    [
+      'placement.extra',
+      'target, position',
+      (body: { placement: object }) => ({ placement: { ...body.placement, extra: 1 } }),
+    ],
     [
       'placement.target.extra',
+      'type, id',
       (body: { placement: { target: object } }) => ({
         placement: { ...body.placement, target: { ...body.placement.target, extra: 1 } },
       }),
     ],
-  ])('refuses the extra property %s', async (name, spoil) => {
+  ])('refuses the extra property %s', async (name, known, spoil) => {
     const { key, pins } = await withPins(1)
     const [a] = pins as [Pin]
     const json = spoil({ placement: { target: a, position: 'before' } } as never)
     const answer = await request('PATCH', `/v1/pins/${a.type}/${a.id}`, { key, json })
-    expect([answer.status, answer.body]).toEqual([400, { error: `${name}: unknown property` }])
+    const error = `${name}: unknown property, expected ${known}`
+    expect([answer.status, answer.body]).toEqual([400, { error }])
   })
 
   it('refuses a type or an id that it does not know in the path', async () => {
@@ -143,9 +149,11 @@ describe('updatePin', () => {
     const json = { placement: { target: a, position: 'before' } }
     const wrongType = await request('PATCH', `/v1/pins/user/${a.id}`, { key, json })
     expect(wrongType.status).toBe(400)
-    expect(wrongType.body.error).toBe('resourceType: expected "session" or "pull_request" or "project"')
+    expect(wrongType.body.error).toBe(
+      'resourceType: expected "session" or "pull_request" or "project", got "user"',
+    )
     const wrongId = await request('PATCH', '/v1/pins/session/7', { key, json })
-    expect([wrongId.status, wrongId.body]).toEqual([400, { error: 'resourceId: expected a UUID' }])
+    expect([wrongId.status, wrongId.body]).toEqual([400, { error: 'resourceId: expected a UUID, got "7"' }])
   })
 
   it('answers 404 for a resource, or a target, that is not there for this caller', async () => {
@@ -552,7 +560,7 @@ describe.each(['PUT', 'DELETE'])('%s of a pin', (method) => {
     const wrongType = await request(method, `/v1/pins/user/${pins[0]?.id}`, { key })
     expect([wrongType.status, wrongType.body.error]).toEqual([400, expect.stringMatching(/^resourceType: /)])
     const wrongId = await request(method, '/v1/pins/session/7', { key })
-    expect([wrongId.status, wrongId.body]).toEqual([400, { error: 'resourceId: expected a UUID' }])
+    expect([wrongId.status, wrongId.body]).toEqual([400, { error: 'resourceId: expected a UUID, got "7"' }])
     expect(await listed(key)).toEqual(names(pins))
   })
 })

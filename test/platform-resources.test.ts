@@ -132,10 +132,14 @@ describe.each(KINDS)('$path', (kind) => {
     const missing = await put(id, '', { json: { ...bodyOf(undefined) } })
     expect([missing.status, missing.body.error]).toEqual([400, 'name: required, expected a string'])
     const extra = await put(id, '', { json: { ...bodyOf('x'), archivedAt: null } })
-    expect([extra.status, extra.body.error]).toEqual([400, 'archivedAt: unknown property'])
+    const known = kind.isOfProject ? 'projectId, name' : 'name'
+    expect([extra.status, extra.body.error]).toEqual([400, `archivedAt: unknown property, expected ${known}`])
     if (!kind.isOfProject) {
       const withProject = await put(id, '', { json: { name: 'x', projectId: 'home' } })
-      expect([withProject.status, withProject.body.error]).toEqual([400, 'projectId: unknown property'])
+      expect([withProject.status, withProject.body.error]).toEqual([
+        400,
+        'projectId: unknown property, expected name',
+      ])
     }
     expect(await rows()).toEqual(before)
   })

@@ -178,6 +178,51 @@ describe('putRunEndpoint', () => {
   })
 })
 
+describe('a body that is wrong', () => {
+  const SECRET = 'hunter2-sw0rdfish'
+  const PIECE = /hunter2|sw0rdfish/i
+
+  it.each<[string, unknown]>([
+    ['a text', SECRET],
+    ['a URL', `https://hooks.example.com/${SECRET}`],
+    ['a list', [SECRET]],
+    ['a list of URLs', [`https://hooks.example.com/${SECRET}`]],
+    ['a list as URL', { url: [`https://hooks.example.com/${SECRET}`] }],
+    ['an object as URL', { url: { href: `https://hooks.example.com/${SECRET}` } }],
+    ['a URL in the wrong case', { Url: `https://hooks.example.com/${SECRET}` }],
+    ['a URL with a secret beside it', { url: URL_OF_RUNS, secret: SECRET }],
+    ['no URL', { url: SECRET }],
+    ['a URL with NUL', { url: `https://hooks.example.com/${SECRET}\0` }],
+    ['a URL with a lone surrogate', { url: `https://hooks.example.com/${SECRET}\ud800` }],
+    ['a URL that is too long', { url: `https://hooks.example.com/${SECRET.repeat(200)}` }],
+    ['a URL with a password', { url: `https://${SECRET}:${SECRET}@hooks.example.com/` }],
+    ['a URL with a fragment', { url: `https://hooks.example.com/${SECRET}?a=${SECRET}#${SECRET}` }],
+    ['a URL of http', { url: `http://hooks.example.com/${SECRET}?a=${SECRET}` }],
+    ['a URL of this machine', { url: `https://localhost/${SECRET}?a=${SECRET}` }],
+    ['a URL of an address', { url: `https://127.0.0.1:8443/${SECRET}` }],
+    ['a URL of data', { url: `data:text/plain,${SECRET}` }],
+    ['a user name and a password', { url: `${SECRET}:${SECRET}` }],
+  ])('has nothing of a secret repeated: %s', async (_, json) => {
+    const { key } = await withKey()
+    const { status, body } = await request('PUT', PATH, { key, json })
+    expect([status, body.error]).toEqual([400, expect.not.stringMatching(PIECE)])
+  })
+
+  it('says as much of the URL as is no secret', async () => {
+    const { put } = await withKey()
+    const errorOf = async (url: string) => (await put(url)).body.error
+    expect(await errorOf(`http://hooks.example.com:8080/${SECRET}`)).toBe(
+      'url: expected a URL that begins with https://, got "http://hooks.example.com:8080"',
+    )
+    expect(await errorOf(SECRET)).toBe(
+      'url: expected a URL such as "https://hooks.example.com/runs", got text that is none',
+    )
+    expect(await errorOf('https://whsec_x.localhost/')).toBe(
+      'url: expected a host that is public, got a string',
+    )
+  })
+})
+
 const LONGEST = `https://hooks.example.com/${'a'.repeat(2000 - 'https://hooks.example.com/'.length)}`
 
 /** What may be set, and how it is kept if that differs. */

@@ -315,10 +315,19 @@ describe('createProjectSchedule', () => {
     [{ cron: '@reboot', timezone: 'UTC' }, /^cron: /],
     [{ cron: '@daily\0', timezone: 'UTC' }, /^cron: /],
     [{ cron: '\udc00', timezone: 'UTC' }, /^cron: /],
-    [{ cron: '@daily', timezone: 'UTC', extra: 1 }, /^extra: unknown property$/],
-    [{ cron: '@daily', timezone: 'UTC', id: crypto.randomUUID() }, /^id: unknown property$/],
-    [{ cron: '@daily', timezone: 'UTC', Cron: '@daily' }, /^Cron: unknown property$/],
-    [{ cron: '@daily', timezone: 'UTC', enabledAt: null }, /^enabledAt: unknown property$/],
+    [{ cron: '@daily', timezone: 'UTC', extra: 1 }, /^extra: unknown property, expected cron, timezone$/],
+    [
+      { cron: '@daily', timezone: 'UTC', id: crypto.randomUUID() },
+      /^id: unknown property, expected cron, timezone$/,
+    ],
+    [
+      { cron: '@daily', timezone: 'UTC', Cron: '@daily' },
+      /^Cron: unknown property, expected cron, timezone$/,
+    ],
+    [
+      { cron: '@daily', timezone: 'UTC', enabledAt: null },
+      /^enabledAt: unknown property, expected cron, timezone$/,
+    ],
   ])('refuses the body %j', async (json, sentence) => {
     const { create, count } = await withParent(PROJECT)
     const { status, body } = await create(json)
@@ -363,20 +372,20 @@ describe('createAgentSchedule', () => {
   })
 
   it.each([
-    'reviewer',
-    '7',
-    '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7',
-    '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7g',
-    '0198c2a47d1e7c3a9b523f6d8e1a4c70',
-    '{0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70}',
-    'urn:uuid:0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-    '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70\n',
-    ' 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-    '\0',
-  ])('refuses the agentId %j', async (agentId) => {
+    ['reviewer', '"reviewer"'],
+    ['7', '"7"'],
+    ['0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7', '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7"'],
+    ['0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7g', '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7g"'],
+    ['0198c2a47d1e7c3a9b523f6d8e1a4c70', '"0198c2a47d1e7c3a9b523f6d8e1a4c70"'],
+    ['{0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70}', '"{0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70}"'],
+    ['urn:uuid:0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70', '"urn:uuid:0198c2a4-7d1e-7c3a-9b52-3f6d8e1…"'],
+    ['0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70\n', '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70\\n"'],
+    [' 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70', '" 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"'],
+    ['\0', '"\\u0000"'],
+  ])('refuses the agentId %j', async (agentId, sent) => {
     const { key } = await withParent(AGENT)
     const { status, body } = await request('POST', AGENT.pathOf(agentId), { key, json: AGENT.json })
-    expect([status, body]).toEqual([400, { error: 'agentId: expected a UUID' }])
+    expect([status, body]).toEqual([400, { error: `agentId: expected a UUID, got ${sent}` }])
   })
 
   it.each([
@@ -400,8 +409,8 @@ describe('createAgentSchedule', () => {
     [{ cron: 5 }, /^cron: expected a string/],
     [{ cron: '* * * *' }, /^cron: .*five fields/],
     [{ cron: 'TZ=UTC 0 9 * * *' }, /^cron: .*five fields/],
-    [{ cron: '@daily', timezone: 'UTC' }, /^timezone: unknown property$/],
-    [{ cron: '@daily', agentId: crypto.randomUUID() }, /^agentId: unknown property$/],
+    [{ cron: '@daily', timezone: 'UTC' }, /^timezone: unknown property, expected cron$/],
+    [{ cron: '@daily', agentId: crypto.randomUUID() }, /^agentId: unknown property, expected cron$/],
   ])('refuses the body %j', async (json, sentence) => {
     const { create, count } = await withParent(AGENT)
     const { status, body } = await create(json)
@@ -511,7 +520,8 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     const body = `${JSON.stringify(kind.json).slice(0, -1)},"${name}":{"cron":"@daily"}}`
     const headers = { 'Content-Type': 'application/json' }
     const answer = await create(undefined, { json: undefined, body, headers })
-    expect([answer.status, answer.body]).toEqual([400, { error: `${name}: unknown property` }])
+    const error = `${name}: unknown property, expected ${Object.keys(kind.json).join(', ')}`
+    expect([answer.status, answer.body]).toEqual([400, { error }])
   })
 
   it('refuses another content type, and bytes that are not UTF-8', async () => {
@@ -907,7 +917,7 @@ describe.each([PROJECT, AGENT])('one $parent schedule', (kind) => {
         expect([path, (await request(method, path, { key: caller, json })).status]).toEqual([path, 404])
       }
       const noId = await request(method, `${kind.pathOf(id)}/7`, { key, json })
-      expect([noId.status, noId.body]).toEqual([400, { error: 'scheduleId: expected a UUID' }])
+      expect([noId.status, noId.body]).toEqual([400, { error: 'scheduleId: expected a UUID, got "7"' }])
       expect(await rows()).toEqual(before)
     },
   )

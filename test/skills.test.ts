@@ -311,7 +311,8 @@ describe('the errors of retrieveSkill', () => {
   ])('answers 400 for the id %s', async (id) => {
     const { key } = await withSkill()
     const { status, body } = await request('GET', `/v1/skills/${id}`, { key })
-    expect([status, body]).toEqual([400, { error: 'skillId: expected a UUID' }])
+    const error = `skillId: expected a UUID, got ${JSON.stringify(decodeURIComponent(id))}`
+    expect([status, body]).toEqual([400, { error }])
   })
 
   it('answers 400 for an id that does not decode', async () => {
@@ -479,15 +480,31 @@ describe('createSkill', () => {
   const named = (...filenames: string[]) => filenames.map((filename) => ({ filename, content: '' }))
 
   it.each([
-    ['201 files', filesOf(...Array(201).fill('')), /^files: expected up to 200 files$/],
+    ['201 files', filesOf(...Array(201).fill('')), /^files: expected up to 200 files, got an array of 201$/],
     ['4 MiB and 1 byte', filesOf(...Array(4).fill('\u00e9'.repeat(MEBIBYTE / 2)), 'x'), /^files: .* 4 MiB/],
-    ['a filename twice', named('a.md', 'b.md', 'a.md'), /^files: .* case$/],
-    ['filenames that differ in case', named('SKILL.md', 'skill.md'), /^files: .* case$/],
-    ['folders that differ in case', named('Docs/a.md', 'docs/A.md'), /^files: .* case$/],
-    ['filenames that differ in the case of \u00c9', named('\u00c9.md', '\u00e9.md'), /^files: .* case$/],
-    ['filenames that differ in the case of \u03a3', named('\u03a3.md', '\u03c2.md'), /^files: .* case$/],
-    ['filenames that differ in the case of \u1e9e', named('\u1e9e.md', '\u00df.md'), /^files: .* case$/],
-    ['filenames that differ in Unicode form', named('\u00e9.md', 'e\u0301.md'), /^files: .* case$/],
+    ['a filename twice', named('a.md', 'b.md', 'a.md'), /^files: .* case, got an array of 3$/],
+    ['filenames that differ in case', named('SKILL.md', 'skill.md'), /^files: .* case, got an array of 2$/],
+    ['folders that differ in case', named('Docs/a.md', 'docs/A.md'), /^files: .* case, got an array of 2$/],
+    [
+      'filenames that differ in the case of \u00c9',
+      named('\u00c9.md', '\u00e9.md'),
+      /^files: .* case, got an array of 2$/,
+    ],
+    [
+      'filenames that differ in the case of \u03a3',
+      named('\u03a3.md', '\u03c2.md'),
+      /^files: .* case, got an array of 2$/,
+    ],
+    [
+      'filenames that differ in the case of \u1e9e',
+      named('\u1e9e.md', '\u00df.md'),
+      /^files: .* case, got an array of 2$/,
+    ],
+    [
+      'filenames that differ in Unicode form',
+      named('\u00e9.md', 'e\u0301.md'),
+      /^files: .* case, got an array of 2$/,
+    ],
     ['a file without content', [{ filename: 'a' }], /^files\.0\.content: required/],
     ['a file with one property more', [{ filename: 'a', content: '', id: 'x' }], /^files\.0\.id: unknown/],
     ['files by name', { 'SKILL.md': '' }, /^files: expected an array/],
@@ -507,7 +524,9 @@ describe('createSkill', () => {
       const { status, body } = await create({ [part]: undefined })
       expect([status, body.error]).toEqual([400, expect.stringContaining(`${part}: required`)])
     }
-    expect((await create({ id: crypto.randomUUID() })).body).toEqual({ error: 'id: unknown property' })
+    expect((await create({ id: crypto.randomUUID() })).body).toEqual({
+      error: 'id: unknown property, expected name, description, files',
+    })
     expect(await rows()).toEqual({ skills: [], files: [] })
   })
 

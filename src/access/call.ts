@@ -1,14 +1,16 @@
 /** One authenticated request: from the token in the header to the one trip that the operation makes. */
 
+import { type Database, type DatabaseUse, metered, noUse } from '../db/database.ts'
 import { describeFailure, isPassing } from '../db/failures.ts'
 import { type Rows, runBatch, type Statement, type Step, type Values } from '../db/statement.ts'
 import type { RunMessage } from '../delivery/message.ts'
-import { allowsLocalRunEndpoints, type Environment, type Limits, limitsOf } from '../environment.ts'
+import { type Environment, isOn, type Limits, limitsOf } from '../environment.ts'
 import { Refusal, unauthorized } from '../http/errors.ts'
 import { hashToken, isToken } from './api-key.ts'
 import { type AuditSubject, areChanging, auditValues, recordingChanges } from './audit.ts'
 import { type CallerFacts, explainCaller, recordUse } from './caller.ts'
 import { addressOf, countAgainst } from './rate-limit.ts'
+import { problemOfBookmark, sessionOf } from './replica.ts'
 import type { Scope } from './scopes.ts'
 
 const BEARER = /^Bearer(?: +(.*))?$/i
@@ -44,7 +46,13 @@ export class Call {
   /** The text of the secret. */
   readonly encryptionKeys: string
   readonly allowsLocalRunEndpoints: boolean
+  /** What it has asked of the database so far. */
+  readonly databaseUse: DatabaseUse = noUse()
+  /** Once the key has been looked up. */
+  callerOrganizationId: string | undefined
   readonly #environment: Environment
+  readonly #session: D1DatabaseSession | undefined
+  readonly #database: Database
   readonly #context: Pick<ExecutionContext, 'waitUntil'>
   readonly #callerScope: CallerScope
   readonly #keyHash: string
@@ -52,27 +60,29 @@ export class Call {
   #request: RequestFacts | undefined
 
   private constructor(
+    request: Request,
     environment: Environment,
     context: Pick<ExecutionContext, 'waitUntil'>,
     callerScope: CallerScope,
     keyHash: string,
-    address: string,
   ) {
     this.limits = limitsOf(environment)
     this.objects = environment.OBJECTS
     this.runs = environment.RUNS
     this.encryptionKeys = environment.ENCRYPTION_KEYS ?? ''
-    this.allowsLocalRunEndpoints = allowsLocalRunEndpoints(environment)
+    this.allowsLocalRunEndpoints = isOn(environment.LOCAL_RUN_ENDPOINTS)
     this.#environment = environment
     this.#context = context
     this.#callerScope = callerScope
     this.#keyHash = keyHash
-    this.#address = address
+    this.#address = addressOf(request)
+    this.#session = sessionOf(request, environment)
+    this.#database = metered(this.#session ?? environment.DB, this.databaseUse)
   }
 
   /**
    * Reads the token (RFC 6750, section 2.1). No query yet.
-   * @throws {Refusal} 401 if there is none or it can't be one, 429 if the key asks too often.
+   * @throws {Refusal} 401 if there is none or it can't be one, 429 if the key asks too often, 400 if its bookmark is none.
    */
   static async open(
     request: Request,
@@ -86,7 +96,15 @@ export class Call {
     if (!isToken(token)) throw unauthorized.invalid()
     const keyHash = hashToken(token)
     await countAgainst('KEY_RATE_LIMIT', keyHash, environment)
-    return new Call(environment, context, callerScope, keyHash, addressOf(request))
+    const call = new Call(request, environment, context, callerScope, keyHash)
+    const problem = problemOfBookmark(request, environment)
+    if (problem) throw await call.refuseInput(problem)
+    return call
+  }
+
+  /** The state of the database that it saw, where replicas are used. */
+  get bookmark(): string | null {
+    return this.#session?.getBookmark() ?? null
   }
 
   /** Says what the request is, once its input is known to be right. */
@@ -152,7 +170,7 @@ export class Call {
   async #batch<const Steps extends readonly Step[]>(steps: Steps, values: Values): Promise<Rows<Steps>> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runBatch(this.#environment.DB, steps, { ...this.#key(), ...values })
+        return await runBatch(this.#database, steps, { ...this.#key(), ...values })
       } catch (error) {
         if (!this.#request?.isRepeatable || attempt === MOST_ATTEMPTS || !isPassing(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt * (1 + Math.random())))
@@ -173,6 +191,7 @@ export class Call {
       await countAgainst('REFUSAL_RATE_LIMIT', this.#address, this.#environment)
       throw unauthorized.invalid()
     }
+    this.callerOrganizationId = facts.callerOrganizationId
     if (organizationIds.size >= MOST_ORGANIZATION_IDS) organizationIds.clear()
     organizationIds.set(this.#keyHash, facts.callerOrganizationId)
     if (facts.useIsNews) this.afterwards(runBatch(this.#environment.DB, [recordUse], this.#key()))

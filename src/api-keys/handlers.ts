@@ -76,7 +76,8 @@ export const createApiKey = endpoint(createApiKeyContract, async ({ headers, bod
     idempotencyKey: within('create', headers['Idempotency-Key']),
   })
   if (row) return { body: { ...parseLists(row), token }, headers: { Location: `${path}/${row.id}` } }
-  if (!facts.endsLater) throw new Refusal(400, 'expiresAt: expected an instant that is still to come')
+  if (!facts.endsLater)
+    throw new Refusal(400, `expiresAt: expected an instant that is still to come, got "${expiresAt}"`)
   if (!facts.hasUser) throw new Refusal(404, 'userId: there is no user with this id')
   if (facts.missingProject !== null) {
     throw new Refusal(404, 'projectIds: there is no project with one of these ids')

@@ -19,6 +19,7 @@ import {
   type SQLiteTable,
   SQLiteUpdateBuilder,
 } from 'drizzle-orm/sqlite-core'
+import type { Database } from './database.ts'
 
 /** What a placeholder can be bound to. */
 export type Value = string | number | null
@@ -88,7 +89,7 @@ export function compileUnguarded<Result>(statement: Compilable<Result>): Stateme
 }
 
 /** @throws if a placeholder of the statement has no value. */
-export function bind(database: D1Database, statement: Statement, values: Values): D1PreparedStatement {
+export function bind(database: Database, statement: Statement, values: Values): D1PreparedStatement {
   return database.prepare(statement.sql).bind(...parametersOf(statement, values))
 }
 
@@ -99,7 +100,7 @@ export function parametersOf(statement: Statement, values: Values): Value[] {
 
 /** One trip: runs the steps in one transaction and returns the rows of each. */
 export async function runBatch<const Steps extends readonly Step[]>(
-  database: D1Database,
+  database: Database,
   steps: Steps,
   values: Values,
 ): Promise<Rows<Steps>> {

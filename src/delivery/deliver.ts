@@ -5,7 +5,7 @@ import { open } from '../crypto/sealed-value.ts'
 import { describeFailure } from '../db/failures.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../db/schema.ts'
 import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
-import { allowsLocalRunEndpoints, type Environment } from '../environment.ts'
+import { type Environment, isOn } from '../environment.ts'
 import { hasParent, isAgentOf, isProjectOf, isScheduleOf } from '../schedules/parents.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import type { RunMessage } from './message.ts'
@@ -158,7 +158,7 @@ function byKey<Item extends { organizationId: string }>(
 /** Sends runs. Null: there is no run endpoint. */
 function senderOf(environment: Environment): (delivery: Delivery) => Promise<Outcome | null> {
   const ring = parseKeyRing(environment.ENCRYPTION_KEYS ?? '')
-  const allowsLocal = allowsLocalRunEndpoints(environment)
+  const allowsLocal = isOn(environment.LOCAL_RUN_ENDPOINTS)
   return async (delivery) => {
     const { url } = delivery
     if (url === null) return null

@@ -105,6 +105,7 @@ export const putEnvironmentVariableContract = {
   description: words('Stores one variable encrypted, new or in place of its value before.'),
   scope: 'environment-variables:write',
   params,
+  takesSecret: true,
   body: z.strictObject({ value }).register(docs, {
     id: 'EnvironmentVariableValue',
     example: words({ value: 'postgres://app@db.internal/shop' }),
@@ -140,6 +141,7 @@ export const setEnvironmentVariablesContract = {
   headers: z.object({
     'Idempotency-Key': idempotencyKey('these variables as they are now, for a day, and change nothing'),
   }),
+  takesSecret: true,
   body: z
     .strictObject({
       variables: z.array(z.strictObject({ key: variableKey, value })).check(

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { Call } from '../access/call.ts'
 import type { HonoEnvironment } from './context.ts'
 import { Refusal } from './errors.ts'
+import { describeSent } from './problems.ts'
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
@@ -25,12 +26,17 @@ export const requireDeclaredLength: MiddlewareHandler = async (c, next) => {
 /** Parses the body once and hands it to the validator that follows. */
 export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment> {
   return async (c, next) => {
-    if (!JSON_TYPE.test(c.req.header('Content-Type') ?? '')) {
-      throw await c.get('call').refuseInput('Send the body as "Content-Type: application/json", in UTF-8.')
+    const contentType = c.req.header('Content-Type')
+    if (!JSON_TYPE.test(contentType ?? '')) {
+      const sent = contentType === undefined ? 'none' : describeSent(contentType)
+      throw await c.get('call').refuseInput(`Content-Type: expected "application/json" in UTF-8, got ${sent}`)
     }
     const bytes = await readBytes(c.req.raw, limitBytes, c.get('call'))
     const value = parse(bytes)
-    if (value === undefined) throw await c.get('call').refuseInput('The body is not valid JSON in UTF-8.')
+    if (value === undefined) {
+      const sent = bytes.byteLength === 0 ? 'nothing' : `${bytes.byteLength} bytes that are not`
+      throw await c.get('call').refuseInput(`body: expected valid JSON in UTF-8, got ${sent}`)
+    }
     c.req.json = async () => value as never
     await next()
   }

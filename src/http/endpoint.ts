@@ -6,7 +6,7 @@ import type * as z from 'zod/mini'
 import { Call, type CallerScope } from '../access/call.ts'
 import { readJson, refuseDeclaredLength, requireDeclaredLength } from './body.ts'
 import type { HonoEnvironment } from './context.ts'
-import { describeProblems } from './problems.ts'
+import { describeProblems, describeSent } from './problems.ts'
 
 /** What an operation is about. */
 export type Tag =
@@ -42,6 +42,8 @@ export interface Contract extends CallerScope {
   readonly success: Success
   /** True if its answer has a secret that is shown once, so that a repetition is refused. */
   readonly answersOnce?: true
+  /** True if its body has a secret: no error repeats a value of it. */
+  readonly takesSecret?: true
   /** The documented errors (docs/contract.md, Answers): status and what it means here. */
   readonly errors: Readonly<Record<number, string>>
 }
@@ -125,7 +127,8 @@ export function mount(app: Hono<HonoEnvironment>, { contract, handle }: Endpoint
   ]
   if (query) steps.push(validate('query', query))
   if (headers) steps.push(validate('header', headers))
-  if (body) steps.push(readJson(bodyLimitBytes), validate('json', body))
+  if (body && bodyLimitBytes > BODY_LIMIT_BYTES) steps.push(lookUpKey)
+  if (body) steps.push(readJson(bodyLimitBytes), validate('json', body, contract.takesSecret))
 
   app.on(contract.method, [honoPath(contract.path)], ...steps, async (c) => {
     const valid = (target: 'param' | 'query' | 'header' | 'json') => c.req.valid(target as never)
@@ -180,11 +183,22 @@ function fillPath(template: string, params: Readonly<Record<string, string>>): s
   return template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
 }
 
-function validate(target: 'param' | 'query' | 'header' | 'json', schema: z.ZodMiniObject): MiddlewareHandler {
+function validate(
+  target: 'param' | 'query' | 'header' | 'json',
+  schema: z.ZodMiniObject,
+  isSecret = false,
+): MiddlewareHandler {
   return zValidator(target, schema, async (result, c) => {
     if (result.success) return
-    throw await c.get('call').refuseInput(describeProblems(result.error.issues, result.data))
+    const { data, error } = result
+    throw await c.get('call').refuseInput(describeProblems(error.issues, { schema, data, isSecret }))
   }) as MiddlewareHandler
+}
+
+/** Before a large body is read and checked, which takes time, the key has to have been live once. */
+const lookUpKey: MiddlewareHandler<HonoEnvironment> = async (c, next) => {
+  await c.get('call').organizationId()
+  await next()
 }
 
 /** Refuses a path that does not decode, and such a query parameter, if the operation knows it. */
@@ -192,8 +206,14 @@ function refuseUndecodable(parameters: readonly string[]): MiddlewareHandler<Hon
   return async (c, next) => {
     const pairs = /\?([^#]*)/.exec(c.req.url)?.[1]?.split('&') ?? []
     const known = pairs.filter((pair) => parameters.includes(decode(pair.replace(/=.*/s, '')) ?? ''))
-    if ([c.req.path, ...known].some((text) => decode(text) === undefined)) {
-      throw await c.get('call').refuseInput('The path or the query is not valid percent-encoded UTF-8.')
+    const wrong = [...c.req.path.split('/'), ...known].find((text) => decode(text) === undefined)
+    if (wrong !== undefined) {
+      const sent = describeSent(wrong)
+      throw await c
+        .get('call')
+        .refuseInput(
+          `${known.includes(wrong) ? 'query' : 'path'}: expected UTF-8, percent-encoded, got ${sent}`,
+        )
     }
     await next()
   }

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const EXAMPLE_INSTANT = '2026-03-29T01:00:00.000Z'
 const EXAMPLE_UUID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 
 /** Where a schema says what the OpenAPI document is to say of it. */
@@ -78,7 +79,9 @@ export function externalId(words: Words) {
 
 /** An instant: ISO 8601, UTC, with milliseconds. */
 export function instant() {
-  return z.iso.datetime({ precision: 3 }).register(docs, { example: '2026-03-29T01:00:00.000Z' })
+  return z.iso
+    .datetime({ precision: 3, abort: true, error: `expected an instant such as "${EXAMPLE_INSTANT}"` })
+    .register(docs, { example: EXAMPLE_INSTANT })
 }
 
 /** A place below a folder, in the one form that it has: `a/b.md`. Kept in Unicode's normal form NFC. */

@@ -13,7 +13,10 @@ import { docs } from './fields.ts'
 
 const error = z
   .strictObject({ error: z.string().register(docs, { description: 'What to change.' }) })
-  .register(docs, { id: 'Error', example: { error: 'placement.position: expected "before" or "after"' } })
+  .register(docs, {
+    id: 'Error',
+    example: { error: 'placement.position: expected "before" or "after", got "beside"' },
+  })
 
 const retryAfter = {
   'Retry-After': {
@@ -77,7 +80,8 @@ function describe(operations: readonly Endpoint[]) {
       summary: 'What a team of coding agents shares.',
       description:
         'Pins, schedules, session files, skills, profile pictures and environment variables of an organization. ' +
-        'Every error has the shape `{ "error": string }`; every response has an `X-Request-Id`.',
+        'Every error has the shape `{ "error": string }`; every response has an `X-Request-Id`. ' +
+        'Where reads come from replicas, send the `X-Bookmark` of an answer with the next request to see nothing older.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [

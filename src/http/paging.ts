@@ -11,7 +11,7 @@ export function pageQuery(cursor: z.ZodMiniType<string, string>) {
     limit: z
       ._default(
         z.string().check(
-          z.regex(/^\d+$/, 'expected digits only'),
+          z.regex(/^\d+$/, { error: 'expected digits only', abort: true }),
           z.refine((digits) => Number(digits) > 0, 'expected at least 1'),
         ),
         String(DEFAULT_PAGE_SIZE),

@@ -62,7 +62,10 @@ export const putProfilePicture = endpoint(
   async ({ params: { userId }, request }, call) => {
     const bytes = await readBytes(request, LIMIT_BYTES, call)
     const contentType = imageTypeOf(bytes)
-    if (!contentType) throw await call.refuseInput('body: expected a PNG, JPEG, GIF or WebP picture')
+    if (!contentType)
+      throw await call.refuseInput(
+        `body: expected a PNG, JPEG, GIF or WebP picture, got ${bytes.byteLength} bytes that are none`,
+      )
 
     const leaseExpiresAt = new Date(Date.parse(call.now) + UPLOAD_LEASE_MS)
     const [facts, [upload]] = await call.run(explainPicture, [beginUpload, leasePicture], {

@@ -44,6 +44,7 @@ export const putRunEndpointContract = {
   ),
   scope: 'run-endpoint:write',
   params: z.object({}),
+  takesSecret: true,
   body: z
     .strictObject({
       url: text(1, 2000, {
@@ -115,6 +116,7 @@ export const rotateRunEndpointContract = {
   ),
   scope: 'run-endpoint:write',
   params: z.object({}),
+  takesSecret: true,
   body: z
     .strictObject({
       overlapSeconds: overlapSeconds(

@@ -5,6 +5,7 @@ import { isLoopback, problemOfReceiver } from '../delivery/receiver.ts'
 import { mintSecret, SECRET_CONTEXT } from '../delivery/signature.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Refusal } from '../http/errors.ts'
+import { describeSent } from '../http/problems.ts'
 import {
   deleteRunEndpointContract,
   putRunEndpointContract,
@@ -28,10 +29,17 @@ async function newSecret(call: Call) {
   return { secret, values: { sealedSecret, sealedFor: organizationId } }
 }
 
+/** As much of the URL as may be repeated: there may be a secret in the rest. */
+function originOf(url: string): string {
+  if (!URL.canParse(url)) return 'text that is none'
+  const { protocol, host } = new URL(url)
+  return host ? describeSent(`${protocol}//${host}`) : 'one without a host'
+}
+
 export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body, request }, call) => {
   const isCalledLocally = isLoopback(new URL(request.url).hostname)
   const problem = problemOfReceiver(body.url, call.allowsLocalRunEndpoints && isCalledLocally)
-  if (problem) throw await call.refuseInput(`url: ${problem}`)
+  if (problem) throw await call.refuseInput(`url: ${problem}, got ${originOf(body.url)}`)
   const { secret, values } = await newSecret(call)
   const url = new URL(body.url).href
   const [, [stored]] = await call.run(explainEndpoint, [putEndpoint], { url, ...values })

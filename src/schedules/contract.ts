@@ -301,7 +301,7 @@ export const previewScheduleContract = {
     count: z
       ._default(
         z.string().check(
-          z.regex(/^\d+$/, 'expected digits only'),
+          z.regex(/^\d+$/, { error: 'expected digits only', abort: true }),
           z.refine(
             (digits) => Number(digits) >= 1 && Number(digits) <= MOST_PREVIEWED,
             `expected 1 to ${MOST_PREVIEWED}`,

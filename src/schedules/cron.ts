@@ -77,7 +77,7 @@ export function parseCron(expression: string): Cron {
     hasFixedTimes: !/[*/]/.test(minute + hour),
   }
   if (cron.isAnyDayOfWeek && !hasAnyDay(cron.daysOfMonth, cron.months)) {
-    throw new CronProblem('never fires: none of its months has such a day')
+    throw new CronProblem('expected a day that one of its months has: this never fires')
   }
   return cron
 }

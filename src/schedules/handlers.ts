@@ -14,7 +14,7 @@ import {
   previewScheduleContract,
   projectScheduleContracts,
 } from './contract.ts'
-import { nextRun } from './next-run.ts'
+import { nextRun, runsAfter } from './next-run.ts'
 import {
   AGENT,
   archived,
@@ -170,10 +170,8 @@ export const agentSchedules = lifeOf(AGENT, agentScheduleContracts, agentStateme
 export const previewSchedule = endpoint(previewScheduleContract, async ({ query }, call) => {
   await call.run(explainCaller, [], {})
   const { cron, timezone, from = call.now } = query
-  const items = []
-  for (let at = new Date(from); items.length < Number(query.count); ) {
-    at = nextRun(cron, timezone, at)
-    items.push({ at: at.toISOString(), localTime: localTime(timezone, at.getTime()) })
-  }
-  return { body: { items } }
+  const items = runsAfter(cron, timezone, new Date(from))
+    .take(Number(query.count))
+    .map((at) => ({ at: at.toISOString(), localTime: localTime(timezone, at.getTime()) }))
+  return { body: { items: [...items] } }
 })

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 /**
- * The first instant strictly after `after` at which the expression fires in the time zone.
+ * The instants at which the expression fires in the time zone, from the first one strictly after `after` on.
  *
  * Fixed times follow the wall clock (docs/contract.md, Schedules): what falls in skipped time fires once, at the first
  * instant after the gap; what falls in repeated time fires the first time. Intervals fire at every real minute that matches.
@@ -14,10 +14,19 @@ const DAY_MS = 86_400_000
  * @param expression a valid cron expression (cron.ts).
  * @param timezone a time zone that the runtime knows.
  */
-export function nextRun(expression: string, timezone: string, after: Date): Date {
+export function* runsAfter(expression: string, timezone: string, after: Date): Generator<Date, never> {
   const cron = parseCron(expression)
+  const clock = wallClock(timezone)
   const next = cron.hasFixedTimes ? nextFixedTime : nextRealMinute
-  return new Date(next(cron, wallClock(timezone), after.getTime()))
+  for (let at = after.getTime(); ; ) {
+    at = next(cron, clock, at)
+    yield new Date(at)
+  }
+}
+
+/** The first of them. */
+export function nextRun(expression: string, timezone: string, after: Date): Date {
+  return runsAfter(expression, timezone, after).next().value
 }
 
 /**

@@ -2,7 +2,7 @@
 import { and, asc, eq, lte, sql } from 'drizzle-orm'
 import { doomedObjects, objectSearches, profilePictures, sessionFiles } from '../db/schema.ts'
 import { compileUnguarded, query, rowOf, runBatch } from '../db/statement.ts'
-import type { Environment } from '../environment.ts'
+import type { TickEnvironment } from '../environment.ts'
 
 /** The most that R2 lists at once. */
 const PAGE_SIZE = 1000
@@ -52,7 +52,7 @@ const endSearch = compileUnguarded(
 )
 
 /** Goes through some pages of the store, if a search is on. */
-export async function findOrphans({ DB, OBJECTS }: Environment, instant: Date): Promise<void> {
+export async function findOrphans({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
   let [[search]] = await runBatch(DB, [selectSearch], { now })
   for (let page = 0; search && page < PAGES_A_TICK; page++) {

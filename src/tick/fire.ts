@@ -6,7 +6,7 @@ import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
 import { describeFailure } from '../db/failures.ts'
 import { agents, missedSpans, projects, runs, schedules } from '../db/schema.ts'
 import { compileUnguarded, excluded, jsonRows, query, rowOf, runBatch, type Value } from '../db/statement.ts'
-import type { Environment } from '../environment.ts'
+import type { TickEnvironment } from '../environment.ts'
 import { latestRun, nextRun } from '../schedules/next-run.ts'
 import { hasParent, hasRunEndpoint, isAgentOf, isProjectOf, parentArchivedAt } from '../schedules/parents.ts'
 import { runIdOf } from '../schedules/runs/run-id.ts'
@@ -145,7 +145,7 @@ const moveOn = compileUnguarded(
 )
 
 /** Fires a page at a time, the oldest first; a tick leaves the rest to the next. */
-export async function fireSchedules({ DB }: Environment, instant: Date): Promise<void> {
+export async function fireSchedules({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const values = { now: instant.toISOString() }
   let [due] = await runBatch(DB, [selectDue], values)
   for (let page = 0; due.length > 0 && page < PAGES_A_TICK; page++) {

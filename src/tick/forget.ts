@@ -1,9 +1,11 @@
 /** Forgets what was kept long enough, a page at a time. */
+
 import { and, asc, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Database } from '../db/database.ts'
 import { auditEvents, runs } from '../db/schema.ts'
 import { compileUnguarded, query, runBatch } from '../db/statement.ts'
-import type { Environment } from '../environment.ts'
+import type { TickEnvironment } from '../environment.ts'
 
 const DAY_MS = 86_400_000
 const RUNS_KEPT_MS = 90 * DAY_MS
@@ -45,13 +47,13 @@ export function oldestRunKept(now: Date): string {
   return new Date(now.getTime() - RUNS_KEPT_MS).toISOString()
 }
 
-export async function forgetOld({ DB }: Environment, now: Date): Promise<void> {
+export async function forgetOld({ DB }: TickEnvironment, now: Date): Promise<void> {
   await forget(DB, oldRuns, oldestRunKept(now))
   await forget(DB, oldAuditEvents, new Date(now.getTime() - AUDIT_EVENTS_KEPT_MS).toISOString())
 }
 
 async function forget(
-  database: D1Database,
+  database: Database,
   { find, forget }: ReturnType<typeof forgetting>,
   oldestKept: string,
 ): Promise<void> {

@@ -17,7 +17,7 @@ import {
   variableRequests,
 } from '../db/schema.ts'
 import { compileUnguarded, query, runBatch, type Statement } from '../db/statement.ts'
-import type { Environment } from '../environment.ts'
+import type { TickEnvironment } from '../environment.ts'
 
 /** How many deletions are worked on at a time, and how many rows of a kind are removed for them. */
 const DELETIONS_A_PAGE = 500
@@ -164,7 +164,7 @@ const page: readonly Statement[] = [
 ]
 
 /** Removes some pages of what hangs on deletions, and forgets `Idempotency-Key`s that are over a day old. */
-export async function purgeDeletions({ DB }: Environment, instant: Date): Promise<void> {
+export async function purgeDeletions({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const values = {
     now: instant.toISOString(),
     dayAgo: new Date(instant.getTime() - DAY_MS).toISOString(),

@@ -6,7 +6,7 @@ import { asc, gte, lte, sql } from 'drizzle-orm'
 import { describeFailure } from '../db/failures.ts'
 import { missedSpans, runs, schedules } from '../db/schema.ts'
 import { compileUnguarded, jsonRows, query, rowOf, runBatch } from '../db/statement.ts'
-import type { Environment } from '../environment.ts'
+import type { TickEnvironment } from '../environment.ts'
 import { nextRun } from '../schedules/next-run.ts'
 import { isScheduleOf } from '../schedules/parents.ts'
 import { runIdOf } from '../schedules/runs/run-id.ts'
@@ -85,7 +85,7 @@ const removeSpans = compileUnguarded(
 )
 
 /** Records some pages. Instants that the ledger would forget at once are left out. */
-export async function recordMissedRuns({ DB }: Environment, instant: Date): Promise<void> {
+export async function recordMissedRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
   let [spans] = await runBatch(DB, [selectSpans], { now })
   for (let page = 0; spans.length > 0 && page < PAGES_A_TICK; page++) {

@@ -2,15 +2,17 @@
  * Seals again, under the newest key of the ring, what older keys of it have sealed, so that they can be taken out. What is
  * sealed with a key that the ring lacks is left alone: nobody can open it.
  */
+
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open, type SealedContext, seal } from '../crypto/sealed-value.ts'
+import type { Database } from '../db/database.ts'
 import { describeFailure } from '../db/failures.ts'
 import { environmentVariables, keyIdOf, runEndpoints } from '../db/schema.ts'
 import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
 import { SECRET_CONTEXT } from '../delivery/signature.ts'
-import type { Environment } from '../environment.ts'
+import type { TickEnvironment } from '../environment.ts'
 
 /** A value has up to 64 KiB, sealed a third more, and a parameter of D1 up to 2 MB. */
 const PAGE_SIZE = 20
@@ -84,7 +86,7 @@ const SEALED = [
 ]
 
 /** Seals some pages again. */
-export async function resealValues({ DB, ENCRYPTION_KEYS }: Environment): Promise<void> {
+export async function resealValues({ DB, ENCRYPTION_KEYS }: TickEnvironment): Promise<void> {
   if (!ENCRYPTION_KEYS) return
   const ring = parseKeyRing(ENCRYPTION_KEYS)
   for (const keyId of ring.keys.keys()) {
@@ -94,7 +96,7 @@ export async function resealValues({ DB, ENCRYPTION_KEYS }: Environment): Promis
 }
 
 async function resealColumn(
-  database: D1Database,
+  database: Database,
   { select, update, contextOf }: ReturnType<typeof sealedIn>,
   keyId: string,
   ring: KeyRing,

@@ -3,7 +3,7 @@ import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import { runEndpoints, runs } from '../db/schema.ts'
 import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
 import { enqueueRuns, RUNS_AT_ONCE } from '../delivery/message.ts'
-import type { Environment } from '../environment.ts'
+import type { TickEnvironment } from '../environment.ts'
 
 const PAGES_A_TICK = 30
 
@@ -42,7 +42,7 @@ const leaseSent = compileUnguarded(
 )
 
 /** Sends some pages. What fails between the queue and the ledger is sent twice, not lost. */
-export async function sendRuns({ DB, RUNS }: Environment, instant: Date): Promise<void> {
+export async function sendRuns({ DB, RUNS }: TickEnvironment, instant: Date): Promise<void> {
   const values = {
     now: instant.toISOString(),
     leaseExpiresAt: new Date(instant.getTime() + LEASE_MS).toISOString(),

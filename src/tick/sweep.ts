@@ -2,7 +2,7 @@
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import { doomedObjects } from '../db/schema.ts'
 import { compileUnguarded, query, runBatch } from '../db/statement.ts'
-import type { Environment } from '../environment.ts'
+import type { TickEnvironment } from '../environment.ts'
 
 /** The most objects that R2 deletes in one call. */
 const PAGE_SIZE = 1000
@@ -26,7 +26,7 @@ const forget = compileUnguarded(
 )
 
 /** Deletes some pages of the objects that are due. If R2 fails, the table keeps them for the next tick. */
-export async function sweepDoomedObjects({ DB, OBJECTS }: Environment, instant: Date): Promise<void> {
+export async function sweepDoomedObjects({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
   for (let page = 0; page < PAGES_A_TICK; page++) {
     const [due] = await runBatch(DB, [selectDue], { now })

@@ -1,6 +1,7 @@
 /** What the Cron Trigger does each minute. */
+import { metered, noUse } from '../db/database.ts'
 import { describeFailure } from '../db/failures.ts'
-import type { Environment } from '../environment.ts'
+import type { Environment, TickEnvironment } from '../environment.ts'
 import { findOrphans } from './find-orphans.ts'
 import { fireSchedules } from './fire.ts'
 import { forgetOld } from './forget.ts'
@@ -24,11 +25,17 @@ const TASKS = {
 
 /** Each task is tried, whatever became of the one before; what failed, the next tick takes up. */
 export async function tick(environment: Environment, now: Date): Promise<void> {
+  const lateMs = Date.now() - now.getTime()
+  const d1 = noUse()
+  const tickEnvironment: TickEnvironment = { ...environment, DB: metered(environment.DB, d1) }
   for (const [task, run] of Object.entries(TASKS)) {
     try {
-      await run(environment, now)
+      await run(tickEnvironment, now)
     } catch (error) {
       console.error(JSON.stringify({ task, failure: describeFailure(error) }))
     }
+  }
+  if (environment.REQUEST_LOG !== 'off') {
+    console.log(JSON.stringify({ tick: now.toISOString(), lateMs, d1 }))
   }
 }

@@ -201,6 +201,10 @@ function sendable(method: string, { json, body, ...example }: Example): Example 
   return { ...example, headers, ...(content !== undefined && { body: content }) }
 }
 
+/** What an answer of 400 says: the field, what is allowed and what was sent; or what the key lacks. */
+const TEACHES =
+  /^\S.*?: (unknown property|required, expected \S|expected at least one of |expected .*got )|^This API key /s
+
 const LISTS = ['projects', 'agents', 'sessions', 'pull-requests', 'users', 'skills']
 
 /** Fails if something is stored that no list has, or that can't be retrieved by the id that the list says. */
@@ -246,8 +250,9 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
           contract.method,
           mutations.reduce((changed, mutate) => mutate(changed), example),
         )
-        const { status } = await send(operationId, sent, key)
+        const { status, body } = await send(operationId, sent, key)
         expect(status).toBeLessThan(500)
+        if (status === 400) expect(body.error).toMatch(TEACHES)
         if (++count % 50 > 0) return
         await expectReadable(workspace, hasContents)
         workspace = await Workspace.create()

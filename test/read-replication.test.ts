@@ -1,0 +1,238 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import { mintToken } from '../src/access/api-key.ts'
+import type { Environment } from '../src/environment.ts'
+import worker from '../src/index.ts'
+import { type ApiResponse, ORIGIN, type RequestOptions, request } from './support/api.ts'
+import { type Example, exampleList, keyFor, send } from './support/examples.ts'
+import { Workspace } from './support/workspace.ts'
+
+type Batch = (run: () => Promise<D1Result[]>) => Promise<D1Result[]>
+
+/** The test's database, which records what its sessions begin and end with. @param around each batch of a session. */
+function recordedSessions(around: Batch = (run) => run()) {
+  const constraints: (string | undefined)[] = []
+  const bookmarks: (string | null)[] = []
+  const withSession = (constraint?: string) => {
+    constraints.push(constraint)
+    const session = env.DB.withSession(constraint)
+    return {
+      prepare: (sql: string) => session.prepare(sql),
+      batch: (statements: D1PreparedStatement[]) => around(() => session.batch(statements)),
+      getBookmark() {
+        const bookmark = session.getBookmark()
+        bookmarks.push(bookmark)
+        return bookmark
+      },
+    }
+  }
+  const DB = {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements),
+    withSession,
+  } as unknown as D1Database
+  return { constraints, bookmarks, on: { READ_REPLICATION: 'on', DB } satisfies Partial<Environment> }
+}
+
+async function withKey() {
+  const workspace = await Workspace.create()
+  const key = await workspace.addKey()
+  await request('GET', '/v1/me', { key })
+  return { workspace, key }
+}
+
+/** What an answer says, apart from what is made anew for each. */
+function likeness({ status, headers, body }: ApiResponse): string {
+  const text = JSON.stringify([
+    status,
+    headers.get('Location'),
+    body instanceof Uint8Array ? [...body] : body,
+  ])
+  return text
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3}Z)?/g, 'TIME')
+    .replaceAll(/(wsk_|whsec_)[\w+/=]+/g, 'TOKEN')
+}
+
+/** The answer to the example of a workspace of its own. */
+async function answerTo(
+  { operationId, row }: (typeof exampleList)[number],
+  environment: Partial<Environment>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ApiResponse> {
+  const workspace = await Workspace.create()
+  const example: Example = await row.prepare(workspace)
+  const key = await keyFor(workspace, example)
+  await request('GET', '/v1/me', { key })
+  return send(
+    operationId,
+    {
+      ...example,
+      headers: { ...example.headers, ...headers },
+      environment: { ...example.environment, ...environment },
+    },
+    key,
+  )
+}
+
+describe.each(exampleList)('$operationId', (example) => {
+  const isRead = example.contract.method === 'GET'
+
+  it('answers the same from a session, and says what it saw', async () => {
+    const { constraints, bookmarks, on } = recordedSessions()
+    const withSession = await answerTo(example, on)
+    const without = await answerTo(example, {})
+    expect(withSession.status).toBeLessThan(300)
+    expect(likeness(withSession)).toBe(likeness(without))
+    expect(constraints).toEqual([isRead ? 'first-unconstrained' : 'first-primary'])
+    expect(bookmarks.at(-1)).toMatch(/^[0-9a-f]+(-[0-9a-f]+){3}$/)
+    expect(withSession.headers.get('X-Bookmark')).toBe(bookmarks.at(-1))
+    expect(without.headers.has('X-Bookmark')).toBe(false)
+  })
+
+  it('begins at the bookmark that is sent, if it reads', async () => {
+    const { constraints, on } = recordedSessions()
+    const bookmark = (await answerTo(example, on)).headers.get('X-Bookmark') ?? ''
+    const { status } = await answerTo(example, on, { 'X-Bookmark': bookmark })
+    expect(status).toBeLessThan(300)
+    expect(constraints[1]).toBe(isRead ? bookmark : 'first-primary')
+  })
+})
+
+describe('a bookmark', () => {
+  const read = (options: RequestOptions) => request('GET', '/v1/projects/website', options)
+
+  it("finds one's own change with the next read", async () => {
+    const { key } = await withKey()
+    const { on: environment } = recordedSessions()
+    const json = { name: 'Website' }
+    const put = await request('PUT', '/v1/projects/website', { key, json, environment })
+    let bookmark = put.headers.get('X-Bookmark') ?? ''
+    for (let walk = 0; walk < 3; walk++) {
+      const { status, headers, body } = await read({ key, environment, headers: { 'X-Bookmark': bookmark } })
+      expect([status, body.name]).toEqual([200, 'Website'])
+      bookmark = headers.get('X-Bookmark') ?? ''
+    }
+  })
+
+  it('is taken by HEAD', async () => {
+    const { key } = await withKey()
+    const { constraints, on } = recordedSessions()
+    const bookmark =
+      (await request('GET', '/v1/me', { key, environment: on })).headers.get('X-Bookmark') ?? ''
+    const context = createExecutionContext()
+    const headers = { Authorization: `Bearer ${key}`, 'X-Bookmark': bookmark }
+    const head = new Request(`${ORIGIN}/v1/me`, { method: 'HEAD', headers })
+    const { status } = await worker.fetch(head, { ...env, ...on }, context)
+    await waitOnExecutionContext(context)
+    expect([status, constraints]).toEqual([200, ['first-unconstrained', bookmark]])
+  })
+
+  it.each([
+    ['', '""'],
+    ['latest', '"latest"'],
+    ['first-primary', '"first-primary"'],
+    ['00000001-00000002', '"00000001-00000002"'],
+    ['x'.repeat(50), `"${'x'.repeat(40)}…"`],
+    [mintToken(), 'a string'],
+  ])('that is none is 400 for a read, in words that say so: %j', async (bookmark, sent) => {
+    const { workspace, key } = await withKey()
+    await workspace.addProject('website')
+    const { constraints, on: environment } = recordedSessions()
+    const headers = { 'X-Bookmark': bookmark }
+    const { status, body } = await read({ key, environment, headers })
+    expect([status, body.error]).toEqual([400, `X-Bookmark: expected that of an earlier answer, got ${sent}`])
+    const json = { name: 'Website' }
+    expect((await request('PUT', '/v1/projects/website', { key, json, environment, headers })).status).toBe(
+      200,
+    )
+    expect(constraints.at(-1)).toBe('first-primary')
+    expect((await read({ key, headers })).status).toBe(200)
+  })
+
+  it('that is none is 401 with a key that is not live', async () => {
+    const { on: environment } = recordedSessions()
+    const { status } = await read({ key: mintToken(), environment, headers: { 'X-Bookmark': 'latest' } })
+    expect(status).toBe(401)
+  })
+
+  it.each([
+    '00000000-00000000-00000000-00000000000000000000000000000000',
+    '00000001-00000002-00004e2f-0a1b2c3d4e5f60718293a4b5c6d7e8f9',
+    'ffffffff-ffffffff-ffffffff-ffffffffffffffffffffffffffffffff',
+  ])('that was never given out fails nothing: %s', async (bookmark) => {
+    const { workspace, key } = await withKey()
+    await workspace.addProject('website')
+    const { constraints, on: environment } = recordedSessions()
+    const { status } = await read({ key, environment, headers: { 'X-Bookmark': bookmark } })
+    expect([status, constraints]).toEqual([200, [bookmark]])
+  })
+})
+
+describe('without the setting', () => {
+  it('no session is begun, and no answer has a bookmark', async () => {
+    const { key } = await withKey()
+    const { constraints, on } = recordedSessions()
+    for (const READ_REPLICATION of ['off', '']) {
+      const environment = { DB: on.DB, READ_REPLICATION }
+      const headers = { 'X-Bookmark': 'latest' }
+      const { status, headers: answered } = await request('GET', '/v1/me', { key, environment, headers })
+      expect([status, answered.has('X-Bookmark'), constraints]).toEqual([200, false, []])
+    }
+    const answer = await request('GET', '/v1/me', { key, environment: { DB: on.DB } })
+    expect([answer.headers.has('X-Bookmark'), constraints]).toEqual([false, []])
+  })
+})
+
+describe('where the database is away for a moment', () => {
+  const AWAY = 'D1_ERROR: Network connection lost.'
+
+  /** Sessions of which the first batches fail, after the work. */
+  function failingSessions(times: number) {
+    const use = { calls: 0 }
+    const sessions = recordedSessions(async (run) => {
+      const fails = ++use.calls <= times
+      const results = await run()
+      if (fails) throw new Error(AWAY)
+      return results
+    })
+    return { ...sessions, use }
+  }
+
+  const schedule = (key: string, agentId: string, options: RequestOptions) =>
+    request('POST', `/v1/agents/${agentId}/schedules`, { key, json: { cron: '@daily' }, ...options })
+
+  it('what may run twice is tried again, in the same session, and done once', async () => {
+    const { workspace, key } = await withKey()
+    const agentId = await workspace.addAgent()
+    const idempotent = { headers: { 'Idempotency-Key': 'one' } }
+    for (const [ask, constraint] of [
+      [
+        (environment: Partial<Environment>) => request('GET', '/v1/projects', { key, environment }),
+        'first-unconstrained',
+      ],
+      [
+        (environment: Partial<Environment>) => schedule(key, agentId, { ...idempotent, environment }),
+        'first-primary',
+      ],
+    ] as const) {
+      const { constraints, on, use } = failingSessions(2)
+      const { status, headers } = await ask(on)
+      expect([status < 300, use.calls, constraints]).toEqual([true, 3, [constraint]])
+      expect(headers.has('X-Bookmark')).toBe(true)
+    }
+    expect(await workspace.dump('schedules')).toHaveLength(1)
+    expect(await workspace.dump('auditEvents')).toHaveLength(1)
+  })
+
+  it('what may not is tried once', async () => {
+    const { workspace, key } = await withKey()
+    const agentId = await workspace.addAgent()
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { on: environment, use } = failingSessions(1)
+    const { status } = await schedule(key, agentId, { environment })
+    vi.restoreAllMocks()
+    expect([status, use.calls]).toEqual([500, 1])
+  })
+})
