@@ -118,7 +118,8 @@ export const retrieveSessionFileContent = endpoint(
     if (matchesEntityTag(asked['If-None-Match'], ETag)) return { notModified: true, headers }
     const range = rangeOf(asked.Range, asked['If-Range'], ETag, sizeBytes)
     return {
-      content: await getObject(call.objects, objectKey, range),
+      // Nothing is stored for the files of the first service, which had no contents.
+      content: sizeBytes > 0 ? await getObject(call.objects, objectKey, range) : new Blob([]).stream(),
       isPartial: range !== undefined,
       headers: {
         ...headers,

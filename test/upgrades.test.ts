@@ -1,0 +1,515 @@
+/** Upgrades keep data: databases of every earlier schema, filled by the services of their time, are migrated and used. */
+import { createExecutionContext, createMessageBatch, reset } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { Webhook } from 'standardwebhooks'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { SCOPES } from '../src/access/scopes.ts'
+import { runBatch } from '../src/db/statement.ts'
+import { deliverRuns } from '../src/delivery/deliver.ts'
+import type { RunMessage } from '../src/delivery/message.ts'
+import type { Environment } from '../src/environment.ts'
+import { ProjectEnvironments } from '../src/index.ts'
+import { insertApiKey, mintApiKey } from '../src/provisioning.ts'
+import { tick } from '../src/tick/tick.ts'
+import { type RequestOptions, request } from './support/api.ts'
+import { Receiver } from './support/receiver.ts'
+import {
+  DELETED_SESSION,
+  initial,
+  REPLACED_PICTURE,
+  SECOND_AT_PATH,
+  SECOND_OF_NAME,
+  TOKENS,
+  UPLOADING_PICTURE,
+  VARIABLES,
+} from './upgrades/0000-initial.ts'
+import { CONTENT_OF_GONE, GONE, OF_GONE, ROTATED_TOKEN } from './upgrades/0001-resource-lives.ts'
+import { SECRETS } from './upgrades/0002-schedules-fire.ts'
+import { answersOf, apiKeysOf } from './upgrades/answers.ts'
+import {
+  asDumped,
+  dump,
+  insert,
+  listColumns,
+  migrateTo,
+  schema,
+  schemaKnown,
+  schemaMade,
+  USAGE,
+  usage,
+  usageIn,
+} from './upgrades/database.ts'
+import {
+  ACME,
+  CHANGED,
+  CHECKOUT,
+  FAR_AHEAD,
+  GLOBEX,
+  HOURLY,
+  ICONS,
+  LEGACY,
+  MOBILE,
+  RETIRED,
+  REVIEWER,
+  type Row,
+  type Rows,
+  uuid,
+  WEBSITE,
+} from './upgrades/era.ts'
+import { eras, erasUntil, MIGRATIONS, rowsAfter, rowsAt } from './upgrades/eras.ts'
+
+const NEWEST = MIGRATIONS.at(-1) ?? ''
+
+const ERAS = 'test/upgrades/eras.ts'
+
+/** Five minutes past the last instant that is due. */
+const TICK_AT = new Date('2026-03-29T12:05:00.000Z')
+
+const ADDED = 'added after the upgrade'
+const NEW_KEY = 'new-1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8='
+/** What requests carry. */
+const BEFORE_CHECKOUT = { target: { type: 'session', id: CHECKOUT }, position: 'before' }
+const CHANGELOGS = {
+  name: 'changelogs',
+  description: 'Writes changelogs.',
+  files: [{ filename: 'SKILL.md', content: '# Changelogs' }],
+}
+const FILE = { body: '12345', headers: { 'Content-Length': '5' } }
+const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10])
+
+/** A database of that schema, as its service left it. */
+async function open(migration: string): Promise<void> {
+  await migrateTo(migration)
+  try {
+    await insert(rowsAt(migration))
+  } catch (cause) {
+    const message = `${ERAS}: the rows of the newest era do not fit ${migration}: begin an era with it there`
+    throw new Error(message, { cause })
+  }
+  for (const [key, content] of Object.entries(contentsAt(migration))) await env.OBJECTS.put(key, content)
+}
+
+/** The same, upgraded. */
+async function upgrade(migration: string): Promise<void> {
+  await open(migration)
+  await migrateTo(NEWEST)
+}
+
+const migrationsAfter = (migration: string) => MIGRATIONS.slice(MIGRATIONS.indexOf(migration) + 1)
+
+/** What all migrations make of the rows. */
+const rowsUpgradedFrom = (migration: string) =>
+  migrationsAfter(migration).reduce((rows, next) => rowsAfter(next, rows), rowsAt(migration))
+
+/** The contents of objects, by their keys. */
+const contentsAt = (migration: string): Readonly<Record<string, string>> =>
+  Object.assign({}, ...erasUntil(migration).map(({ objects }) => objects))
+
+const contentOf = ({ sessionId, id }: Row) => `/v1/sessions/${sessionId}/files/${id}/content`
+
+/** A key with every scope, as `npm run bootstrap` adds one to an organization that is there. */
+async function addKey(organizationId: string, userId?: string): Promise<string> {
+  const { token, row } = mintApiKey({
+    organizationId,
+    name: ADDED,
+    scopes: SCOPES,
+    createdAt: new Date().toISOString(),
+    ...(userId !== undefined && { userId }),
+  })
+  await runBatch(env.DB, [insertApiKey], row)
+  return token
+}
+
+/** Ticks, without a failure. @returns the runs that it put into the queue. */
+async function runTick(environment: Partial<Environment> = {}): Promise<string[]> {
+  const failures = vi.spyOn(console, 'error')
+  const { messages, RUNS } = outbox()
+  await tick({ ...env, ...environment, RUNS }, TICK_AT)
+  expect(failures.mock.calls).toEqual([])
+  failures.mockRestore()
+  const runs = messages.flatMap((message) => message.runs)
+  return runs
+    .map(({ organizationId, scheduleId, scheduledAt }) => `${organizationId} ${scheduleId} ${scheduledAt}`)
+    .sort()
+}
+
+/** A queue that keeps what it is sent. */
+function outbox() {
+  const messages: RunMessage[] = []
+  const sendBatch = async (batch: Iterable<{ body: RunMessage }>) => {
+    messages.push(...Array.from(batch, ({ body }) => body))
+  }
+  return { messages, RUNS: { sendBatch } as unknown as Environment['RUNS'] }
+}
+
+beforeEach(reset)
+
+describe.each(MIGRATIONS)('a database at %s', (from) => {
+  const has = (migration: string) => MIGRATIONS.indexOf(migration) <= MIGRATIONS.indexOf(from)
+  const hasLives = has('0001_resource_lives.sql')
+  const hasRuns = has('0002_schedules_fire.sql')
+
+  it('is filled: every column has a value in some row, and null in another if it may', async () => {
+    await open(from)
+    const rows = await dump()
+    const columns = (await listColumns()).filter(({ table }) => table !== USAGE)
+    const isMissing = ({ table, name, notNull }: (typeof columns)[number]) => {
+      const values = (rows[table] ?? []).map((row) => row[name])
+      return values.every((value) => value === null) || (!notNull && !values.includes(null))
+    }
+    const missing = columns.filter(isMissing).map(({ table, name }) => `${table}.${name}`)
+    expect(missing, `${ERAS}: begin an era with ${from} there, of rows that have both in these`).toEqual([])
+  })
+
+  it('keeps every row and every value with each migration, and when they are applied again', async () => {
+    await open(from)
+    let rows = rowsAt(from)
+    for (const migration of migrationsAfter(from)) {
+      await migrateTo(migration)
+      rows = rowsAfter(migration, rows)
+      const message = `${migration} changes rows: if it is to, say in ${ERAS} what it makes of them`
+      expect(await dump(), message).toEqual(await asDumped(rows))
+    }
+    await migrateTo(NEWEST)
+    expect(await dump(), `${ERAS}: the rows lack values of ${from}`).toEqual(await asDumped(rows))
+    expect(await usage()).toEqual(usageIn(rows))
+    expect(await env.DB.prepare('PRAGMA quick_check').raw()).toEqual([['ok']])
+    expect(await env.DB.prepare('PRAGMA foreign_key_check').raw()).toEqual([])
+  })
+
+  it('answers with everything that was there', async () => {
+    await upgrade(from)
+    const rows = rowsUpgradedFrom(from)
+    const health = await request('GET', '/health')
+    expect([health.status, health.body.schema]).toEqual([200, 'current'])
+    for (const organizationId of [ACME, GLOBEX]) {
+      const key = await addKey(organizationId, 'ada')
+      for (const [path, expected] of Object.entries(answersOf(organizationId, 'ada', rows))) {
+        const { status, body } = await request('GET', path, { key })
+        expect([path, status, body]).toEqual([path, 200, expected])
+      }
+    }
+  })
+
+  it('takes the keys that it took, for what they could do, and no other', async () => {
+    await upgrade(from)
+    const rows = rowsUpgradedFrom(from)
+    const service = await addKey(ACME)
+    const { body } = await request('GET', '/v1/api-keys', { key: service })
+    expect(body.items.filter(({ name }: { name: string }) => name !== ADDED)).toEqual(apiKeysOf(ACME, rows))
+
+    const [checkout, icons] = [`/v1/sessions/${CHECKOUT}/files`, `/v1/sessions/${ICONS}/files`]
+    const statuses = async (key: string) => [
+      (await request('GET', '/v1/me', { key })).status,
+      (await request('GET', checkout, { key })).status,
+      (await request('GET', icons, { key })).status,
+      (await request('GET', '/v1/projects', { key })).status,
+    ]
+    expect({
+      ada: await statuses(TOKENS.ada),
+      limited: await statuses(TOKENS.limited),
+      powerless: await statuses(TOKENS.powerless),
+      expired: await statuses(TOKENS.expired),
+      revoked: await statuses(TOKENS.revoked),
+      globex: await statuses(TOKENS.globex),
+      rotated: await statuses(ROTATED_TOKEN),
+    }).toEqual({
+      ada: [200, 200, 200, 400],
+      limited: [200, 403, 200, 400],
+      powerless: [200, 400, 400, 400],
+      expired: [401, 401, 401, 401],
+      revoked: [401, 401, 401, 401],
+      globex: [200, 200, 404, 400],
+      rotated: hasLives ? [200, 400, 400, 200] : [401, 401, 401, 401],
+    })
+    const me = await request('GET', '/v1/me', { key: TOKENS.limited })
+    expect(me.body).toMatchObject({ organization: { id: ACME, name: 'Acme' }, user: null })
+    expect(me.body.apiKey).toMatchObject({ id: uuid(22), projectIds: [MOBILE], expiresAt: FAR_AHEAD })
+  })
+
+  it('gives build systems the values of variables, and seals them again with a new key', async () => {
+    await upgrade(from)
+    const projects = [
+      [ACME, WEBSITE],
+      [ACME, MOBILE],
+      [GLOBEX, MOBILE],
+    ] as const
+    const read = async (ENCRYPTION_KEYS: string) => {
+      const environments = new ProjectEnvironments(createExecutionContext(), { ...env, ENCRYPTION_KEYS })
+      return Promise.all(projects.map(([id, projectId]) => environments.read(id, projectId)))
+    }
+    const values = projects.map(([id, projectId]) => {
+      const own = VARIABLES.filter((each) => each.organizationId === id && each.projectId === projectId)
+      return Object.fromEntries(own.map(({ key, value }) => [key, value]))
+    })
+    expect(await read(String(env.ENCRYPTION_KEYS))).toEqual(values)
+    await runTick({ ENCRYPTION_KEYS: `${NEW_KEY},${env.ENCRYPTION_KEYS}` })
+    expect(await read(NEW_KEY)).toEqual(values)
+  })
+
+  it('has the contents of files and pictures', async () => {
+    await upgrade(from)
+    const rows = rowsUpgradedFrom(from)
+    const contents = contentsAt(from)
+    const isThere = (file: Row) => file.sessionId !== OF_GONE
+    const paths = [
+      ...(rows.sessionFiles ?? []).filter(isThere).map((row) => ({ row, path: contentOf(row) })),
+      ...(rows.profilePictures ?? []).map((row) => ({
+        row,
+        path: `/v1/users/${row.userId}/profile-picture`,
+      })),
+    ]
+    for (const organizationId of [ACME, GLOBEX]) {
+      const key = await addKey(organizationId)
+      for (const { row, path } of paths.filter((each) => each.row.organizationId === organizationId)) {
+        const content = contents[String(row.objectKey)]
+        if (content === undefined) continue
+        const { status, body } = await request('GET', path, { key })
+        expect([path, status, new TextDecoder().decode(body)]).toEqual([path, 200, content])
+      }
+    }
+  })
+
+  it('deleted what was deleted, for good', async () => {
+    await upgrade(from)
+    const key = await addKey(ACME, 'ada')
+    const session = await request('GET', `/v1/sessions/${DELETED_SESSION}`, { key })
+    const files = await request('GET', `/v1/sessions/${DELETED_SESSION}/files`, { key })
+    const json = { name: 'Again', projectId: WEBSITE }
+    const again = await request('PUT', `/v1/sessions/${DELETED_SESSION}`, { key, json })
+    expect([session.status, files.status, again.status]).toEqual([410, 410, 410])
+    const gone = await request('GET', `/v1/projects/${GONE}`, { key })
+    expect(gone.status).toBe(hasLives ? 410 : 404)
+  })
+
+  it('counts on from what there is, to the quotas', async () => {
+    await upgrade(from)
+    const key = await addKey(ACME)
+    const [, sessions = 0, files = 0, bytes = 0] =
+      usageIn(rowsUpgradedFrom(from))
+        .find(([id]) => id === ACME)
+        ?.map(Number) ?? []
+    const addSession = (id: number, SESSION_LIMIT: number) =>
+      request('PUT', `/v1/sessions/${uuid(id)}`, {
+        key,
+        json: { name: 'One more', projectId: WEBSITE },
+        environment: { SESSION_LIMIT: String(SESSION_LIMIT) },
+      })
+    expect((await addSession(9301, sessions)).status).toBe(409)
+    expect((await addSession(9301, sessions + 1)).status).toBe(200)
+    expect((await addSession(9302, sessions + 1)).status).toBe(409)
+    const addFile = (path: string, FILE_LIMIT: number, BYTE_LIMIT: number) =>
+      request('PUT', `/v1/sessions/${ICONS}/files?path=${path}`, {
+        key,
+        ...FILE,
+        environment: { FILE_LIMIT: String(FILE_LIMIT), BYTE_LIMIT: String(BYTE_LIMIT) },
+      })
+    expect((await addFile('a', files, bytes + 5)).status).toBe(409)
+    expect((await addFile('a', files + 1, bytes + 4)).status).toBe(409)
+    expect((await addFile('a', files + 1, bytes + 5)).status).toBe(200)
+    expect((await addFile('b', files + 1, bytes + 10)).status).toBe(409)
+  })
+
+  it('fires once what came due', async () => {
+    await upgrade(from)
+    const before = await dump()
+    const sent = await runTick()
+    const after = await dump()
+    expect(await runTick()).toEqual([])
+    expect(await dump()).toEqual(after)
+
+    const runsIn = ({ runs = [] }: Rows) =>
+      runs.map(({ organizationId, scheduleId, scheduledAt, status }) =>
+        [organizationId, scheduleId, scheduledAt, status].join(' '),
+      )
+    const fired = runsIn(after).filter((run) => !runsIn(before).includes(run))
+    const hours = (...instants: string[]) =>
+      instants.map((at) => `${ACME} ${HOURLY} 2026-03-${at}:00:00.000Z skipped`)
+    const daily = Array.from({ length: 89 }, (_, day) => new Date(Date.UTC(2025, 11, 30 + day, 8, 30)))
+    const due = [
+      `${ACME} ${HOURLY} 2026-03-29T12:00:00.000Z`,
+      `${ACME} ${uuid(402)} 2026-03-29T07:30:00.000Z`,
+      `${ACME} ${uuid(412)} 2026-03-29T12:00:00.000Z`,
+      `${GLOBEX} ${HOURLY} 2026-03-29T12:00:00.000Z`,
+    ]
+    expect(fired.sort()).toEqual(
+      [
+        ...due.map((run) => `${run} pending`),
+        `${ACME} ${uuid(403)} 2026-03-29T00:15:00.000Z skipped`,
+        ...hours('29T08', '29T09', '29T10', '29T11', ...(hasRuns ? ['27T20', '27T21', '27T22'] : [])),
+        ...daily.map((at) => `${ACME} ${uuid(402)} ${at.toISOString()} skipped`),
+      ].sort(),
+    )
+    expect(sent).toEqual(hasRuns ? [...due, `${ACME} ${HOURLY} 2026-03-28T04:00:00.000Z`].sort() : [])
+
+    const next = (after.schedules ?? []).map(({ organizationId, id, nextRunAt }) => [
+      organizationId,
+      id,
+      nextRunAt,
+    ])
+    expect(next).toEqual(
+      expect.arrayContaining([
+        [ACME, HOURLY, '2026-03-29T13:00:00.000Z'],
+        [ACME, uuid(402), '2026-03-30T07:30:00.000Z'],
+        [ACME, uuid(403), '2026-03-30T00:15:00.000Z'],
+        [ACME, uuid(404), null],
+        [ACME, uuid(411), '2027-01-01T00:00:00.000Z'],
+        [ACME, uuid(412), '2026-04-05T12:00:00.000Z'],
+        [GLOBEX, HOURLY, '2026-03-29T13:00:00.000Z'],
+      ]),
+    )
+  })
+
+  it('purges what was deleted, and nothing else', async () => {
+    await upgrade(from)
+    const objects = async () => (await env.OBJECTS.list()).objects.map(({ key }) => key)
+    const stored = await objects()
+    await runTick()
+    const after = await dump()
+
+    const rows = rowsUpgradedFrom(from)
+    const isGone = ({ projectId, parentId, userId, sessionId, resourceId }: Row) =>
+      [projectId, parentId].includes(GONE) ||
+      userId === 'mallory' ||
+      [sessionId, resourceId].some((id) => id === DELETED_SESSION || id === OF_GONE)
+    const ledgers = ['schedules', 'runs', 'missedSpans', 'deletions', 'objectSearches', 'doomedObjects']
+    const kept = Object.entries(rows).filter(([table]) => !ledgers.includes(table))
+    const expected = await asDumped(
+      Object.fromEntries(kept.map(([table, each]) => [table, each.filter((row) => !isGone(row))])),
+    )
+    for (const [table] of kept) expect(after[table], table).toEqual(expected[table])
+    expect(await usage()).toEqual(usageIn(after))
+    expect((after.deletions ?? []).filter(({ purgedAt }) => purgedAt === null)).toEqual([])
+    expect(after.objectSearches).toEqual([])
+
+    const swept = [REPLACED_PICTURE, CONTENT_OF_GONE]
+    expect(await objects()).toEqual(stored.filter((key) => !swept.includes(key)))
+    expect(after.doomedObjects?.map(({ objectKey }) => objectKey)).toEqual([UPLOADING_PICTURE])
+  })
+
+  it('can be written to', async () => {
+    await upgrade(from)
+    const key = await addKey(ACME, 'ada')
+    const { RUNS } = outbox()
+    const events = async () => (await dump()).auditEvents?.length ?? 0
+    const before = await events()
+    const mobile = `/v1/projects/${encodeURIComponent(MOBILE)}`
+    const changes: readonly [method: string, path: string, options: RequestOptions][] = [
+      ['PUT', `/v1/projects/${WEBSITE}`, { json: { name: 'Renamed' } }],
+      ['PATCH', `/v1/projects/${LEGACY}`, { json: { archived: false } }],
+      ['PUT', `/v1/agents/${REVIEWER}`, { json: { name: 'Renamed' } }],
+      ['PATCH', `/v1/agents/${RETIRED}`, { json: { archived: false } }],
+      ['PUT', `/v1/sessions/${CHECKOUT}`, { json: { name: 'Renamed', projectId: WEBSITE } }],
+      ['PUT', `/v1/pull-requests/${uuid(351)}`, { json: { name: 'Renamed', projectId: WEBSITE } }],
+      ['PUT', '/v1/users/ada', { json: { name: 'Renamed' } }],
+      ['PATCH', `/v1/pins/session/${ICONS}`, { json: { placement: BEFORE_CHECKOUT } }],
+      ['DELETE', `/v1/pins/project/${WEBSITE}`, {}],
+      ['PUT', `/v1/pins/project/${WEBSITE}`, {}],
+      ['POST', `${mobile}/schedules`, { json: { cron: '@daily', timezone: 'Asia/Tokyo' } }],
+      ['POST', `/v1/agents/${REVIEWER}/schedules`, { json: { cron: '@daily' } }],
+      ['PATCH', `/v1/projects/${WEBSITE}/schedules/${uuid(404)}`, { json: { enabled: true } }],
+      ['POST', `/v1/projects/${WEBSITE}/schedules/${HOURLY}/runs`, { environment: { RUNS } }],
+      ['PUT', '/v1/run-endpoint', { json: { url: 'https://hooks.example.com/new' } }],
+      ['POST', '/v1/run-endpoint/rotate', { json: { overlapSeconds: 0 } }],
+      ['PUT', `/v1/sessions/${CHECKOUT}/files?path=src/app.ts`, FILE],
+      ['DELETE', `/v1/sessions/${CHECKOUT}/files/${SECOND_AT_PATH}`, {}],
+      ['POST', '/v1/skills', { json: { ...CHANGELOGS, name: 'new' } }],
+      ['PATCH', `/v1/skills/${SECOND_OF_NAME}`, { json: { description: 'The second' } }],
+      ['DELETE', `/v1/skills/${uuid(603)}`, {}],
+      ['PUT', '/v1/users/ada/profile-picture', { body: PNG }],
+      ['DELETE', '/v1/users/ada/profile-picture', {}],
+      ['PUT', `${mobile}/environment-variables/GREETING`, { json: { value: 'new' } }],
+      ['DELETE', `/v1/projects/${WEBSITE}/environment-variables/DATABASE_URL`, {}],
+      ['POST', `/v1/api-keys/${uuid(21)}/rotate`, { json: {} }],
+      ['DELETE', `/v1/api-keys/${uuid(21)}`, {}],
+      ['DELETE', `/v1/sessions/${uuid(303)}`, {}],
+      ['DELETE', mobile, {}],
+    ]
+    for (const [method, path, options] of changes) {
+      const { body } = await request(method, path, { key, ...options })
+      expect(body.error, `${method} ${path}`).toBeUndefined()
+    }
+    expect(await events()).toBe(before + changes.length)
+    expect(await usage()).toEqual(usageIn(await dump()))
+  })
+
+  it('knows repeated requests again', async () => {
+    await upgrade(from)
+    const key = await addKey(ACME, 'ada')
+    const repeat = async (path: string, idempotencyKey: string, json: unknown) =>
+      request('POST', path, { key, json, headers: { 'Idempotency-Key': idempotencyKey } })
+    const schedules = `/v1/projects/${WEBSITE}/schedules`
+    const hourly = { cron: '0 * * * *', timezone: 'UTC' }
+    const schedule = await repeat(schedules, 'hourly "1" – é', hourly)
+    expect([schedule.status, schedule.body.id]).toEqual([201, HOURLY])
+    expect((await repeat(schedules, 'hourly "1" – é', { ...hourly, cron: '@daily' })).status).toBe(409)
+    if (!hasLives) return
+
+    const made = await repeat('/v1/skills', 'changelogs-1', CHANGELOGS)
+    expect([made.status, made.body.id]).toEqual([201, uuid(1601)])
+    const variables = `/v1/projects/${WEBSITE}/environment-variables`
+    const set = await repeat(variables, 'import-1', { variables: [{ key: 'EMPTY', value: '' }] })
+    expect([set.status, set.body.items[0].updatedAt]).toEqual([201, CHANGED])
+    const other = await repeat(variables, 'import-1', { variables: [{ key: 'EMPTY', value: 'x' }] })
+    expect(other.status).toBe(409)
+    const laptop = await repeat('/v1/api-keys', 'laptop', { name: 'laptop', scopes: [] })
+    expect([laptop.status, laptop.body.error]).toEqual([409, expect.stringContaining(uuid(1021))])
+  })
+
+  it('delivers runs, signed with the secrets that receivers have', async () => {
+    await upgrade(from)
+    const key = await addKey(ACME)
+    const receiver = new Receiver()
+    const { body } = await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })
+    const { messages, RUNS } = outbox()
+    const runs = `/v1/projects/${WEBSITE}/schedules/${HOURLY}/runs`
+    const run = await request('POST', runs, { key, environment: { RUNS } })
+    const batch = messages.map((message) => ({
+      id: uuid(9901),
+      timestamp: new Date(),
+      attempts: 1,
+      body: message,
+    }))
+    await deliverRuns(createMessageBatch('workspace-api-runs', batch), env)
+    const [received] = await receiver.received()
+    expect(body.secret === null).toBe(hasRuns)
+    for (const secret of hasRuns ? SECRETS : [body.secret]) {
+      expect(new Webhook(secret).verify(received?.body ?? '', { ...received?.headers })).toMatchObject({
+        type: 'schedule.run',
+      })
+    }
+    const after = await request('GET', `/v1/runs/${run.body.id}`, { key })
+    expect(after.body.status).toBe('delivered')
+  })
+})
+
+it('reads the files of the first service as empty: they had no contents', async () => {
+  await upgrade(initial.migration)
+  const key = await addKey(ACME)
+  for (const file of initial.rows.sessionFiles ?? []) {
+    if (file.organizationId !== ACME || file.sessionId === DELETED_SESSION) continue
+    const { status, body } = await request('GET', contentOf(file), { key })
+    expect([status, body]).toEqual([200, new Uint8Array()])
+  }
+})
+
+describe('the schema', () => {
+  it('is the same, whichever one it came from', async () => {
+    await migrateTo(NEWEST)
+    const expected = await schema()
+    for (const from of MIGRATIONS) {
+      await reset()
+      await upgrade(from)
+      expect(await schema(), from).toEqual(expected)
+    }
+  })
+
+  it('has the columns and indexes that the service knows', async () => {
+    await migrateTo(NEWEST)
+    expect(await schemaMade()).toEqual(schemaKnown())
+  })
+
+  it('has eras that begin with migrations there are', () => {
+    expect(MIGRATIONS).toEqual(expect.arrayContaining(eras.map(({ migration }) => migration)))
+  })
+})

@@ -1,0 +1,181 @@
+/** What the service answers to whom it shows everything, said of rows of the newest schema. */
+import type { Row, Rows } from './era.ts'
+
+/** @returns for each path of a GET the body of its answer, for a key of the organization that acts as the user. */
+export function answersOf(organizationId: string, userId: string, rows: Rows): Record<string, unknown> {
+  const all = (table: string) => (rows[table] ?? []).filter((row) => row.organizationId === organizationId)
+  const isThere = (table: string, id: Row[string] = null) => all(table).some((row) => row.id === id)
+  /** What hangs on a project that was deleted is gone. */
+  const ofProjects = (table: string) => all(table).filter(({ projectId }) => isThere('projects', projectId))
+
+  const pinnable: Record<string, Row[]> = {
+    session: ofProjects('sessions'),
+    pull_request: ofProjects('pullRequests'),
+    project: all('projects'),
+  }
+  const pins = all('pins')
+    .filter((pin) => pin.userId === userId)
+    .filter(({ resourceType, resourceId }) =>
+      pinnable[String(resourceType)]?.some(({ id }) => id === resourceId),
+    )
+    .sort((a, b) => Number(a.position) - Number(b.position))
+
+  const ofProject = all('projects').flatMap(({ id }) => {
+    const path = `/v1/projects/${encodeURIComponent(String(id))}`
+    const schedules = all('schedules').filter(
+      ({ parentType, parentId }) => parentType === 'project' && parentId === id,
+    )
+    const variables = all('environmentVariables').filter(({ projectId }) => projectId === id)
+    return [
+      [`${path}/schedules`, page(schedules.map(projectSchedule))],
+      [`${path}/environment-variables`, page(pick(variables, 'key', 'createdAt', 'updatedAt'), 'key')],
+      ...schedules.map((schedule) => [`${path}/schedules/${schedule.id}/runs`, runsOf(schedule)]),
+    ]
+  })
+  const ofAgent = all('agents').flatMap(({ id }) => {
+    const path = `/v1/agents/${id}`
+    const schedules = all('schedules').filter(
+      ({ parentType, parentId }) => parentType === 'agent' && parentId === id,
+    )
+    return [
+      [`${path}/schedules`, page(schedules.map(agentSchedule))],
+      ...schedules.map((schedule) => [`${path}/schedules/${schedule.id}/runs`, runsOf(schedule)]),
+    ]
+  })
+  function runsOf({ id }: Row) {
+    const { items } = page(
+      all('runs')
+        .filter(({ scheduleId }) => scheduleId === id)
+        .map(run),
+    )
+    return { items: items.toReversed(), nextCursor: null }
+  }
+  const ofStatus = ['pending', 'delivered', 'failed', 'skipped'].map((status) => [
+    `/v1/runs?status=${status}`,
+    page(
+      all('runs')
+        .filter((each) => each.status === status)
+        .map(run),
+    ),
+  ])
+
+  const ofSession = ofProjects('sessions').map(({ id }) => [
+    `/v1/sessions/${id}/files`,
+    page(
+      pick(
+        all('sessionFiles').filter(({ sessionId }) => sessionId === id),
+        'id',
+        'sessionId',
+        'path',
+        'createdAt',
+        'updatedAt',
+      ),
+    ),
+  ])
+
+  const summaries = pick(all('skills'), 'id', 'name', 'description', 'createdAt', 'updatedAt')
+  const ofSkill = summaries.map((skill) => {
+    const files = all('skillFiles').filter(({ skillId }) => skillId === skill.id)
+    return [
+      `/v1/skills/${skill.id}`,
+      { ...skill, files: page(pick(files, 'id', 'filename', 'content'), 'filename').items },
+    ]
+  })
+
+  const [endpoint] = all('runEndpoints').map(({ previousExpiresAt = null, ...row }) => ({
+    ...pick([row], 'url', 'createdAt', 'updatedAt')[0],
+    previousSecretExpiresAt: previousExpiresAt,
+  }))
+  const events = pick(
+    all('auditEvents'),
+    ...['id', 'operation', 'target', 'apiKeyId', 'userId', 'requestId', 'createdAt'],
+  )
+
+  return Object.fromEntries([
+    ['/v1/users', page(pick(all('users'), 'id', 'name', 'createdAt', 'updatedAt'))],
+    ['/v1/projects', page(pick(all('projects'), 'id', 'name', 'archivedAt', 'createdAt', 'updatedAt'))],
+    ['/v1/agents', page(pick(all('agents'), 'id', 'name', 'archivedAt', 'createdAt', 'updatedAt'))],
+    ...[
+      ['/v1/sessions', 'sessions'],
+      ['/v1/pull-requests', 'pullRequests'],
+    ].map(([path, table = '']) => [
+      path,
+      page(pick(ofProjects(table), 'id', 'projectId', 'name', 'createdAt', 'updatedAt')),
+    ]),
+    ['/v1/pins', { items: pick(pins, 'resourceType', 'resourceId', 'createdAt'), nextCursor: null }],
+    ...ofProject,
+    ...ofAgent,
+    ...ofStatus,
+    ...ofSession,
+    ['/v1/skills', page(summaries)],
+    ...ofSkill,
+    ...(endpoint ? [['/v1/run-endpoint', endpoint]] : []),
+    ['/v1/audit-events', { items: page(events).items.toReversed(), nextCursor: null }],
+  ])
+}
+
+/** What `GET /v1/api-keys` lists to a key that acts for no user. */
+export function apiKeysOf(organizationId: string, { apiKeys = [] }: Rows): Row[] {
+  const live = apiKeys.filter((key) => key.organizationId === organizationId && !key.revokedAt)
+  const fields = [
+    'id',
+    'name',
+    'scopes',
+    'userId',
+    'projectIds',
+    'expiresAt',
+    'rotatedAt',
+    'lastUsedAt',
+    'createdAt',
+  ]
+  const parsed = (list: Row[string] = null) => (list === null ? null : JSON.parse(String(list)))
+  return page(pick(live, ...fields)).items.map((key) => ({
+    ...key,
+    scopes: parsed(key.scopes),
+    projectIds: parsed(key.projectIds),
+  }))
+}
+
+const TIMES = ['enabledAt', 'lastRunAt', 'nextRunAt', 'createdAt', 'updatedAt', 'pausedReason']
+
+function projectSchedule(row: Row): Row {
+  return { ...one(row, 'id', 'cron', 'timezone', ...TIMES), projectId: row.parentId ?? null }
+}
+
+function agentSchedule(row: Row): Row {
+  return { ...one(row, 'id', 'cron', ...TIMES), agentId: row.parentId ?? null }
+}
+
+function run(row: Row): Row {
+  const { parentType, parentId = null } = row
+  return {
+    ...one(
+      row,
+      'id',
+      'scheduleId',
+      'scheduledAt',
+      'status',
+      'attempts',
+      'lastError',
+      'createdAt',
+      'updatedAt',
+    ),
+    projectId: parentType === 'project' ? parentId : null,
+    agentId: parentType === 'agent' ? parentId : null,
+  }
+}
+
+/** Of a row: what it leaves out is null. */
+function one(row: Row, ...fields: readonly string[]): Row {
+  return Object.fromEntries(fields.map((field) => [field, row[field] ?? null]))
+}
+
+function pick(rows: readonly Row[], ...fields: readonly string[]): Row[] {
+  return rows.map((row) => one(row, ...fields))
+}
+
+/** The only page, in order. */
+function page(rows: readonly Row[], order = 'id') {
+  const items = rows.toSorted((a, b) => (String(a[order]) < String(b[order]) ? -1 : 1))
+  return { items, nextCursor: null }
+}

@@ -1,0 +1,146 @@
+/** The database that is upgraded, apart from the service: migrations, rows and schema. */
+import { applyD1Migrations } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { is, SQL } from 'drizzle-orm'
+import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import * as tables from '../../src/db/schema.ts'
+import { listTables } from '../support/examples.ts'
+import type { Row, Rows } from './era.ts'
+import { MIGRATIONS } from './eras.ts'
+
+/** Kept by triggers: no service writes it. */
+export const USAGE = 'organizationUsage'
+
+/** Applies the migrations up to one. */
+export async function migrateTo(migration: string): Promise<void> {
+  await applyD1Migrations(env.DB, env.MIGRATIONS.slice(0, MIGRATIONS.indexOf(migration) + 1))
+}
+
+export async function insert(rows: Rows): Promise<void> {
+  for (const [table, each] of Object.entries(rows)) {
+    const statements = each.map((row) => {
+      const columns = Object.keys(row).map((column) => `"${column}"`)
+      const values = Object.keys(row).map(() => '?')
+      return env.DB.prepare(`INSERT INTO "${table}" (${columns}) VALUES (${values})`).bind(
+        ...Object.values(row),
+      )
+    })
+    if (statements.length > 0) await env.DB.batch(statements)
+  }
+}
+
+/** Every row of every table but the one that triggers keep. */
+export async function dump(): Promise<Rows> {
+  const tables = (await listTables()).filter((table) => table !== USAGE)
+  const results = await env.DB.batch<Row>(tables.map((table) => env.DB.prepare(`SELECT * FROM "${table}"`)))
+  return Object.fromEntries(tables.map((table, index) => [table, sorted(results[index]?.results ?? [])]))
+}
+
+/** Rows as `dump` has them. */
+export async function asDumped(rows: Rows): Promise<Rows> {
+  const columns = await listColumns()
+  const empty = (table: string): Row =>
+    Object.fromEntries(columns.filter((column) => column.table === table).map(({ name }) => [name, null]))
+  const tables = [...new Set([...columns.map(({ table }) => table), ...Object.keys(rows)])]
+  const whole = tables.map((table): [string, Row[]] => [
+    table,
+    sorted((rows[table] ?? []).map((row) => ({ ...empty(table), ...row }))),
+  ])
+  return Object.fromEntries(whole.filter(([table]) => table !== USAGE))
+}
+
+function sorted(rows: readonly Row[]): Row[] {
+  const text = (row: Row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return rows.toSorted((a, b) => (text(a) < text(b) ? -1 : 1))
+}
+
+/** What organizations have of what their quotas limit, as it is counted: organization, sessions, files, bytes. */
+export async function usage(): Promise<unknown[][] | undefined> {
+  if (!(await listTables()).includes(USAGE)) return undefined
+  const counts = `SELECT "organizationId", "sessions", "files", "bytes" FROM "${USAGE}"
+    WHERE "sessions" <> 0 OR "files" <> 0 OR "bytes" <> 0 ORDER BY "organizationId"`
+  return env.DB.prepare(counts).raw()
+}
+
+/** The same, counted in rows. */
+export function usageIn({ organizations = [], sessions = [], sessionFiles = [] }: Rows): unknown[][] {
+  const counts = organizations.map(({ id }) => {
+    const files = sessionFiles.filter(({ organizationId }) => organizationId === id)
+    const bytes = files.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0)
+    return [id, sessions.filter(({ organizationId }) => organizationId === id).length, files.length, bytes]
+  })
+  return counts
+    .filter(([, ...numbers]) => numbers.some(Boolean))
+    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+}
+
+interface Column {
+  readonly table: string
+  readonly name: string
+  readonly notNull: number
+}
+
+export async function listColumns(): Promise<Column[]> {
+  const columns = `SELECT "tables".value AS "table", "columns".name, "columns"."notnull" AS "notNull"
+    FROM json_each(?) AS "tables" JOIN pragma_table_info("tables".value) AS "columns"`
+  return (
+    await env.DB.prepare(columns)
+      .bind(JSON.stringify(await listTables()))
+      .all<Column>()
+  ).results
+}
+
+/** Every table, index and trigger, as it was made. */
+export async function schema(): Promise<unknown[][]> {
+  const made = `SELECT type, name, tbl_name, sql FROM sqlite_master
+    WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\' ORDER BY type, name`
+  return env.DB.prepare(made).raw()
+}
+
+interface TableSchema {
+  /** Name, type, whether it is never null, and its place in the primary key. */
+  readonly columns: unknown[][]
+  /** Name, whether it is unique, whether it is partial, and its columns: null for an expression. */
+  readonly indexes: unknown[][]
+}
+
+/** The tables as the migrations made them. */
+export async function schemaMade(): Promise<Record<string, TableSchema>> {
+  const made = (await listTables()).map(async (table): Promise<[string, TableSchema]> => {
+    const columns = `SELECT name, type, "notnull", pk FROM pragma_table_info(?)`
+    const indexes = `SELECT name, "unique", partial, (SELECT json_group_array(name ORDER BY seqno) FROM pragma_index_info("list".name))
+      FROM pragma_index_list(?) AS "list" WHERE origin = 'c'`
+    const [columnRows, indexRows] = await Promise.all(
+      [columns, indexes].map((sql) => env.DB.prepare(sql).bind(table).raw()),
+    )
+    return [table, { columns: byName(columnRows ?? []), indexes: byName(indexRows ?? []) }]
+  })
+  return Object.fromEntries(await Promise.all(made))
+}
+
+/** The tables as src/db/schema.ts has them. */
+export function schemaKnown(): Record<string, TableSchema> {
+  const known = Object.values(tables).filter((each) => is(each, SQLiteTable))
+  return Object.fromEntries(
+    known.map(getTableConfig).map(({ name, columns, primaryKeys, indexes }) => {
+      const primaryKey = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary)
+      const columnRows = columns.map((column) => [
+        column.name,
+        column.getSQLType().toUpperCase(),
+        Number(column.notNull),
+        primaryKey.indexOf(column) + 1,
+      ])
+      const indexRows = indexes.map(({ config }) => [
+        config.name,
+        Number(config.unique),
+        Number(config.where !== undefined),
+        JSON.stringify(config.columns.map((column) => (is(column, SQL) ? null : column.name))),
+      ])
+      return [name, { columns: byName(columnRows), indexes: byName(indexRows) }]
+    }),
+  )
+}
+
+function byName(rows: readonly unknown[][]): unknown[][] {
+  return rows.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+}

@@ -1,0 +1,68 @@
+/**
+ * What the services of every earlier schema have written. A migration that changes what the service writes begins an
+ * era: then it is added here, with what it makes of the rows that are there, and with new rows.
+ */
+import { env } from 'cloudflare:workers'
+import { initial } from './0000-initial.ts'
+import { resourceLives } from './0001-resource-lives.ts'
+import { schedulesFire } from './0002-schedules-fire.ts'
+import { ACME, asTheyAre, CHANGED, type Era, MOBILE, type Rows, uuid, WEBSITE, WRITTEN } from './era.ts'
+
+const auditEvents: Era = {
+  migration: '0003_audit_events.sql',
+  becomes: asTheyAre,
+  rows: {
+    auditEvents: [
+      {
+        organizationId: ACME,
+        id: uuid(3001),
+        operation: 'deleteEnvironmentVariable',
+        target: `/v1/projects/${encodeURIComponent(MOBILE)}/environment-variables/TOKEN`,
+        apiKeyId: uuid(21),
+        userId: 'ada',
+        requestId: uuid(3002),
+        createdAt: WRITTEN,
+      },
+      {
+        organizationId: ACME,
+        id: uuid(3003),
+        operation: 'createProjectSchedule',
+        target: `/v1/projects/${WEBSITE}/schedules/${uuid(404)}`,
+        apiKeyId: uuid(1021),
+        requestId: uuid(3004),
+        createdAt: CHANGED,
+      },
+    ],
+  },
+}
+
+const objectSearches: Era = {
+  migration: '0006_object_searches.sql',
+  becomes: asTheyAre,
+  rows: { objectSearches: [{ startedAt: WRITTEN, cursor: btoa('a') }, { startedAt: CHANGED }] },
+}
+
+export const eras: readonly Era[] = [initial, resourceLives, schedulesFire, auditEvents, objectSearches]
+
+/** The names of the migrations, in order. */
+export const MIGRATIONS = env.MIGRATIONS.map(({ name }) => name)
+
+/** The eras that began up to a migration. */
+export function erasUntil(migration: string): Era[] {
+  return eras.filter((era) => MIGRATIONS.indexOf(era.migration) <= MIGRATIONS.indexOf(migration))
+}
+
+/** The rows of a database whose newest migration this is, as its service left them. */
+export function rowsAt(migration: string): Rows {
+  return erasUntil(migration).reduce<Rows>((rows, era) => withRows(era.becomes(rows), era.rows), {})
+}
+
+/** What a migration makes of rows. */
+export function rowsAfter(migration: string, rows: Rows): Rows {
+  return eras.find((era) => era.migration === migration)?.becomes(rows) ?? rows
+}
+
+function withRows(rows: Rows, more: Rows): Rows {
+  const tables = [...new Set([...Object.keys(rows), ...Object.keys(more)])]
+  return Object.fromEntries(tables.map((table) => [table, [...(rows[table] ?? []), ...(more[table] ?? [])]]))
+}
