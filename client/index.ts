@@ -1,10 +1,18 @@
 /** A typed client. Its types are generated from the OpenAPI document: `npm run openapi` renews them. */
-import createClient, { type Client } from 'openapi-fetch'
+import createClient, { type Client, type ClientOptions } from 'openapi-fetch'
 import type { paths } from './api.d.ts'
 
 export type { components, operations, paths } from './api.d.ts'
+export { retrying } from './retrying.ts'
 
-/** @param baseUrl the origin of a deployment, with `/api/public-api` if it is reached under the prefix. */
-export function createWorkspaceClient(baseUrl: string, apiKey: string): Client<paths> {
-  return createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${apiKey}` } })
+/**
+ * @param baseUrl the origin of a deployment, with `/api/public-api` if it is reached under the prefix.
+ * @param options `fetch`, where requests go another way: through the service binding of a Worker, or `retrying()`.
+ */
+export function createWorkspaceClient(
+  baseUrl: string,
+  apiKey: string,
+  options: Pick<ClientOptions, 'fetch'> = {},
+): Client<paths> {
+  return createClient<paths>({ ...options, baseUrl, headers: { Authorization: `Bearer ${apiKey}` } })
 }

@@ -2,13 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { ROOT } from './wrangler.ts'
 
-const { status } = spawnSync(
-  'npm',
-  ['run', '--silent', 'verify:tests', '--', '--project', 'workerd', 'test/long'],
-  {
-    cwd: ROOT,
-    env: { ...process.env, VERIFY_LONG: '1' },
-    stdio: 'inherit',
-  },
-)
+const { status } = spawnSync('npm', ['run', '--silent', 'verify:tests', '--', 'test/long'], {
+  cwd: ROOT,
+  env: { ...process.env, VERIFY_LONG: '1' },
+  stdio: 'inherit',
+})
 process.exitCode = status ?? 1

@@ -1,5 +1,6 @@
 /** The app: middleware in order, every operation under both base paths, and what answers when nothing else does. */
 
+import type { Context } from 'hono'
 import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
@@ -13,7 +14,8 @@ import { logRequest } from './http/request-log.ts'
 import { operations } from './operations.ts'
 
 /** SPEC.txt, Conventions: a deployment serves the same paths at its origin and under the prefix. */
-const BASE_PATHS = ['/', '/api/public-api']
+const PREFIX = '/api/public-api'
+const BASE_PATHS = ['/', PREFIX]
 
 /** More than any client of this service has to say. */
 const HEADERS_LIMIT_BYTES = 16 * 1024
@@ -26,6 +28,10 @@ const SECURITY_HEADERS = Object.entries({
   'Strict-Transport-Security': 'max-age=31536000',
   'X-Content-Type-Options': 'nosniff',
 })
+
+/** The reference page reaches its own origin and no other. Its viewer writes styles into it, and no script. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Lets browsers on the origins of the setting call the service, and read what its answers say in headers. */
 const allowOrigins = cors({
@@ -53,7 +59,7 @@ export function createApp(): Hono<HonoEnvironment> {
     const { headers } = c.res
     headers.set('X-Request-Id', c.get('requestId'))
     headers.set('Cache-Control', headers.has('ETag') ? 'private, no-cache' : 'no-store')
-    for (const [name, value] of SECURITY_HEADERS) headers.set(name, value)
+    for (const [name, value] of SECURITY_HEADERS) if (!headers.has(name)) headers.set(name, value)
     const bookmark = c.get('call')?.bookmark
     if (bookmark) headers.set(BOOKMARK, bookmark)
     logRequest(c)
@@ -69,10 +75,7 @@ export function createApp(): Hono<HonoEnvironment> {
   const api = newRouter()
   for (const operation of operations) mount(api, operation)
   api.get('/health', health)
-  api.get('/openapi.json', async (c) => {
-    const asset = await c.env.ASSETS.fetch(new Request(new URL('/openapi.json', c.req.url), c.req.raw))
-    return new Response(asset.body, asset)
-  })
+  for (const path of ['/openapi.json', '/docs', '/docs/:file']) api.get(path, serveAsset)
   for (const [path, methods] of methodsByPath(api)) {
     api.all(path, () => {
       throw new Refusal(405, `This path answers ${methods.join(', ')} only.`, { Allow: methods.join(', ') })
@@ -89,6 +92,18 @@ export function createApp(): Hono<HonoEnvironment> {
     return answerRefusal(c, maySay503 && isUnavailable(error) ? unavailable() : unforeseen())
   })
   return app
+}
+
+/** The file of `public/` that the path names. */
+async function serveAsset(c: Context<HonoEnvironment>): Promise<Response> {
+  const path = c.req.path.replace(PREFIX, '')
+  const asset = await c.env.ASSETS.fetch(new Request(new URL(path, c.req.url), c.req.raw))
+  // Else there is none, or it is sent on to another spelling of its path.
+  if (!asset.ok && asset.status !== 304) return c.notFound()
+  const response = new Response(asset.body, asset)
+  // Also with 304, whose headers take the place of those that a browser has kept.
+  if (path === '/docs') response.headers.set('Content-Security-Policy', PAGE_POLICY)
+  return response
 }
 
 /** Every path that the service has suits Hono's fastest router, so it goes without the others. */

@@ -17,7 +17,7 @@ import {
 } from './support/examples.ts'
 import { Workspace } from './support/workspace.ts'
 
-const PUBLIC_PATHS = ['/health', '/openapi.json']
+const PUBLIC_PATHS = ['/health', '/openapi.json', '/docs', '/docs/:file']
 const refusedKeys = [...impossibleKeys, ...deadKeys, ...insufficientKeys]
 
 /** RFC 6750, section 3.1: no error code if the request has no authentication information. */

@@ -19,9 +19,14 @@ export interface DevServer {
   readonly printed: string
 }
 
-/** `npm run dev` on a state folder, once it has shown the demo workspace. */
-export async function startDevServer(state: string, port: number): Promise<DevServer> {
-  const server = spawn('npm', ['run', 'dev', '--', '--port', String(port), '--persist-to', state], {
+/** `npm run dev` on a state folder, with further flags, once it has shown the demo workspace. */
+export async function startDevServer(
+  state: string,
+  port: number,
+  ...flags: readonly string[]
+): Promise<DevServer> {
+  const args = ['run', 'dev', '--', '--port', String(port), '--persist-to', state, ...flags]
+  const server = spawn('npm', args, {
     cwd: ROOT,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

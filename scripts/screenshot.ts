@@ -1,0 +1,32 @@
+/**
+ * Renews the picture of the reference page, docs/reference.png. It needs a Chromium, as `npm run test:browser` does.
+ *
+ *     npm run docs:screenshot
+ */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { launchChromium, newPage } from '../test/browser/chromium.ts'
+import { enterKey, openOperation } from '../test/browser/reference.ts'
+import { newFolder, readDemo, startDevServer, stopDevServer } from '../test/support/dev-server.ts'
+
+const OPERATION = { tag: 'Skills', summary: 'Retrieve a skill' }
+/** It is in the picture. */
+const PORT = 8787
+const PICTURE = join(import.meta.dirname, '..', 'docs', 'reference.png')
+
+const state = newFolder()
+const service = await startDevServer(state, PORT)
+const browser = await launchChromium()
+try {
+  const demo = readDemo(state)
+  const { page } = await newPage(browser)
+  await page.goto(`${demo.baseUrl}/docs`)
+  await enterKey(page, demo.apiKey)
+  await openOperation(page, OPERATION)
+  await page.getByRole('heading', { name: OPERATION.summary }).scrollIntoViewIfNeeded()
+  await page.screenshot({ path: PICTURE, animations: 'disabled', caret: 'hide' })
+} finally {
+  await browser.close()
+  await stopDevServer(service)
+  rmSync(state, { recursive: true })
+}

@@ -1,0 +1,32 @@
+/** The Chromium of this machine, and its pages with what they report. */
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+/** @throws if there is none: `CHROMIUM` names it, where it is not at its place in Debian. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
+    // Chromium refuses to be sandboxed as root.
+    chromiumSandbox: process.getuid?.() !== 0,
+  })
+}
+
+export interface Observed {
+  readonly page: Page
+  /** Errors and warnings of the console, and exceptions. */
+  readonly complaints: string[]
+  /** The URLs of everything that the page asked for. */
+  readonly requested: string[]
+}
+
+/** An empty page, with a storage of its own. */
+export async function newPage(browser: Browser): Promise<Observed> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+  const complaints: string[] = []
+  const requested: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('request', (request) => requested.push(request.url()))
+  return { page, complaints, requested }
+}

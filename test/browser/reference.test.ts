@@ -1,0 +1,139 @@
+/** The reference page, in Chromium, on a service that runs. */
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type DevServer,
+  freePort,
+  newFolder,
+  ROOT,
+  readDemo,
+  startDevServer,
+  stopDevServer,
+} from '../support/dev-server.ts'
+import { launchChromium, newPage, type Observed } from './chromium.ts'
+import { enterKey, openGroups, tryOperation } from './reference.ts'
+
+const RETRIEVE_SKILL = {
+  tag: 'Skills',
+  summary: 'Retrieve a skill',
+  method: 'get',
+  path: '/v1/skills/{skillId}',
+}
+const CREATE_SCHEDULE = {
+  tag: 'Agents',
+  summary: 'Create an agent schedule',
+  method: 'post',
+  path: '/v1/agents/{agentId}/schedules',
+}
+const RETRIEVE_PICTURE = {
+  tag: 'Users',
+  summary: 'Retrieve a profile picture',
+  method: 'get',
+  path: '/v1/users/{userId}/profile-picture',
+}
+
+const state = newFolder()
+let service: DevServer
+let browser: Browser
+let demo: ReturnType<typeof readDemo>
+
+beforeAll(async () => {
+  service = await startDevServer(state, await freePort())
+  browser = await launchChromium()
+  demo = readDemo(state)
+})
+afterAll(async () => {
+  await browser.close()
+  await stopDevServer(service)
+  rmSync(state, { recursive: true })
+})
+
+describe.each(['', '/api/public-api'])('the reference page at "%s/docs"', (basePath) => {
+  let observed: Observed
+
+  beforeEach(async () => {
+    observed = await newPage(browser)
+    await observed.page.goto(`${demo.baseUrl}${basePath}/docs`)
+    await observed.page.getByRole('heading', { name: 'Workspace API' }).waitFor()
+  })
+  afterEach(() => observed.page.close())
+
+  /** Nothing but the service was asked, and nothing complained except of these statuses. */
+  function expectQuiet(statuses: readonly number[] = []): void {
+    const base = `${demo.baseUrl}${basePath}/`
+    const outside = observed.requested.filter((url) => !url.replace(/^blob:.*/, base).startsWith(base))
+    expect(outside).toEqual([])
+    const complaints = statuses.map((status) =>
+      expect.stringContaining(`the server responded with a status of ${status}`),
+    )
+    expect(observed.complaints).toEqual(complaints)
+  }
+
+  it('opens with a clean console, and asks for its own files alone', async () => {
+    await observed.page.waitForLoadState('networkidle')
+    const files = ['docs', 'docs/page.js', 'docs/viewer.js', 'openapi.json']
+    expect(observed.requested.sort()).toEqual(files.map((file) => `${demo.baseUrl}${basePath}/${file}`))
+    expectQuiet()
+  })
+
+  it('lists every operation of the document, and what it sends', async () => {
+    const sidebar = observed.page.getByRole('complementary')
+    await openGroups(sidebar)
+    const links = await sidebar.getByRole('link', { name: 'HTTP Method' }).all()
+    const targets = await Promise.all(links.map((link) => link.getAttribute('href')))
+    const { paths, webhooks } = JSON.parse(readFileSync(join(ROOT, 'public', 'openapi.json'), 'utf8'))
+    const operations = Object.entries<object>(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => method.toUpperCase() + path),
+    )
+    const received = Object.keys(webhooks).map((name) => `webhook/POST/${name.toLowerCase()}`)
+    expect(targets.map((target) => target?.replace(/^#tag\/[^/]+\//, '')).sort()).toEqual(
+      [...operations, ...received].sort(),
+    )
+    expectQuiet()
+  })
+
+  it('tries an operation with the key that is entered, and shows the answer', async () => {
+    await enterKey(observed.page, demo.apiKey)
+    const response = await tryOperation(observed.page, RETRIEVE_SKILL, { skillId: demo.skillId })
+    await response.getByText('200 OK').waitFor()
+    await response.getByText(demo.skillId).first().waitFor()
+    expect(observed.requested.at(-1)).toBe(`${demo.baseUrl}${basePath}/v1/skills/${demo.skillId}`)
+    expectQuiet()
+  })
+
+  it('sends the example of a body that the document has', async () => {
+    await enterKey(observed.page, demo.apiKey)
+    const response = await tryOperation(observed.page, CREATE_SCHEDULE, { agentId: demo.agentId })
+    await response.getByText('201 Created').waitFor()
+    await response.getByText('nextRunAt').first().waitFor()
+    expectQuiet()
+  })
+
+  it('shows a picture', async () => {
+    await enterKey(observed.page, demo.apiKey)
+    const response = await tryOperation(observed.page, RETRIEVE_PICTURE, { userId: demo.userId })
+    await response.getByText('200 OK').waitFor()
+    await response.getByRole('img').last().waitFor()
+    expectQuiet()
+  })
+
+  it('shows what the service says without a key', async () => {
+    const response = await tryOperation(observed.page, RETRIEVE_SKILL, { skillId: demo.skillId })
+    await response.getByText('401 Unauthorized').waitFor()
+    await response.getByText('The API key is not valid').first().waitFor()
+    expectQuiet([401])
+  })
+
+  it('keeps the key nowhere', async () => {
+    await enterKey(observed.page, demo.apiKey)
+    const response = await tryOperation(observed.page, RETRIEVE_SKILL, { skillId: demo.skillId })
+    await response.getByText('200 OK').waitFor()
+    const stored = 'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])'
+    expect(await observed.page.evaluate(stored)).not.toContain(demo.apiKey)
+    expect(await observed.page.evaluate('indexedDB.databases()')).toEqual([])
+    await observed.page.reload()
+    expect(await observed.page.getByPlaceholder('Token').inputValue()).toBe('')
+  })
+})

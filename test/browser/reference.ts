@@ -1,0 +1,52 @@
+/** What a reader does on the reference page. */
+import type { Locator, Page } from 'playwright-core'
+
+/** An operation, as the page names it. */
+export interface Entry {
+  readonly tag: string
+  readonly summary: string
+  readonly method: string
+  readonly path: string
+}
+
+export async function enterKey(page: Page, apiKey: string): Promise<void> {
+  await page.getByPlaceholder('Token').fill(apiKey)
+}
+
+/** Goes to an operation by the sidebar. */
+export async function openOperation(
+  page: Page,
+  { tag, summary }: Pick<Entry, 'tag' | 'summary'>,
+): Promise<void> {
+  const sidebar = page.getByRole('complementary')
+  const link = sidebar.getByRole('link', { name: `${summary} HTTP Method` })
+  await openGroups(sidebar, tag)
+  await link.click()
+}
+
+/** Opens the groups of the sidebar: one, or all. */
+export async function openGroups(sidebar: Locator, tag = ''): Promise<void> {
+  const closed = sidebar.getByRole('button', { name: `Open Group - ${tag}` })
+  await sidebar
+    .getByRole('button', { name: `Group - ${tag}` })
+    .first()
+    .waitFor()
+  while ((await closed.count()) > 0) await closed.first().click()
+}
+
+/** Tries an operation, with these parameters of its path. @returns what the page shows of the response. */
+export async function tryOperation(
+  page: Page,
+  entry: Entry,
+  parameters: Readonly<Record<string, string>>,
+): Promise<Locator> {
+  await openOperation(page, entry)
+  await page.getByRole('button', { name: `(${entry.method} ${entry.path})` }).click()
+  const dialog = page.getByRole('dialog')
+  for (const [name, value] of Object.entries(parameters)) {
+    const row = dialog.getByRole('row', { name: `Include ${name} in request` })
+    await row.getByRole('combobox', { name: 'Value' }).fill(value)
+  }
+  await dialog.getByRole('button', { name: /^Send \w+ request/ }).click()
+  return dialog.getByRole('region', { name: 'Response', exact: true })
+}

@@ -1,0 +1,103 @@
+/** The client's `retrying`, on a service whose database fails. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { createWorkspaceClient, retrying } from '../client/index.ts'
+import worker from '../src/index.ts'
+import { ORIGIN } from './support/api.ts'
+import { databaseWith } from './support/bindings.ts'
+import { Workspace } from './support/workspace.ts'
+
+/** A service of which each answer of the list is made to fail: before the work, or after it. */
+async function failing(...failures: readonly ('before' | 'after' | undefined)[]) {
+  const workspace = await Workspace.create()
+  const pauses: number[] = []
+  let asked = 0
+  const fetch = async (request: Request): Promise<Response> => {
+    const failure = failures[asked++]
+    const DB = databaseWith(async (statements) => {
+      if (failure === 'before') throw new Error('D1_ERROR: D1 DB is overloaded. Too many requests queued.')
+      const results = await env.DB.batch(statements)
+      if (failure === 'after') throw new Error('D1_ERROR: D1 DB is overloaded. Requests queued for too long.')
+      return results
+    })
+    const context = createExecutionContext()
+    const response = await worker.fetch(request as never, { ...env, DB }, context)
+    await waitOnExecutionContext(context)
+    return response
+  }
+  const wait = async (ms: number) => {
+    pauses.push(ms)
+  }
+  const client = createWorkspaceClient(ORIGIN, await workspace.addKey(), { fetch: retrying({ fetch, wait }) })
+  return { workspace, client, pauses, asked: () => asked }
+}
+
+describe('retrying', () => {
+  it('repeats a read until it is answered, and waits as long as Retry-After says', async () => {
+    const { client, pauses, asked } = await failing('before', 'after')
+    const { data } = await client.GET('/v1/pins')
+    expect(data).toEqual({ items: [], nextCursor: null })
+    expect(asked()).toBe(3)
+    expect(pauses).toEqual([5000, 5000])
+  })
+
+  it('waits longer each time where the answer does not say how long', async () => {
+    const { workspace, client, pauses } = await failing('before', 'before', 'before')
+    const path = { projectId: await workspace.addProject(), key: 'A' }
+    const { response } = await client.DELETE('/v1/projects/{projectId}/environment-variables/{key}', {
+      params: { path },
+    })
+    expect(response.status).toBe(404)
+    expect(pauses.map((ms) => Math.floor(Math.log2(ms / 1000)))).toEqual([0, 1, 2])
+  })
+
+  it('gives up after five attempts, with the last answer', async () => {
+    const { client, asked } = await failing('before', 'before', 'before', 'before', 'before', 'before')
+    const { error, response } = await client.GET('/v1/pins')
+    expect([asked(), response.status, error?.error]).toEqual([5, 503, expect.stringContaining('Try again')])
+  })
+
+  it('makes one thing with an Idempotency-Key, also where the answer was lost', async () => {
+    const { workspace, client, asked } = await failing('after')
+    const { response } = await client.POST('/v1/agents/{agentId}/schedules', {
+      params: { path: { agentId: await workspace.addAgent() }, header: { 'Idempotency-Key': 'one' } },
+      body: { cron: '0 6 * * *' },
+    })
+    expect([asked(), response.status]).toEqual([2, 201])
+    expect(await workspace.dump('schedules')).toHaveLength(1)
+  })
+
+  it('does not repeat a POST without one', async () => {
+    const { workspace, client, asked } = await failing('after')
+    const { response } = await client.POST('/v1/agents/{agentId}/schedules', {
+      params: { path: { agentId: await workspace.addAgent() } },
+      body: { cron: '0 6 * * *' },
+    })
+    expect([asked(), response.status]).toEqual([1, 500])
+    expect(await workspace.dump('schedules')).toHaveLength(1)
+  })
+
+  it.each([400, 401, 403, 404, 409, 410])('does not repeat %i', async (status) => {
+    let asked = 0
+    const answer = async () => {
+      asked++
+      return Response.json({ error: 'no' }, { status })
+    }
+    const response = await retrying({ fetch: answer })(new Request(ORIGIN))
+    expect([asked, response.status]).toEqual([1, status])
+  })
+
+  it('repeats 429 whatever the method, and a lost connection where that is safe', async () => {
+    const attempt = async (method: string, first: () => Promise<Response>) => {
+      let asked = 0
+      const fetch = async () => (asked++ === 0 ? first() : new Response('done'))
+      await retrying({ fetch, wait: async () => {} })(new Request(ORIGIN, { method })).catch(() => {})
+      return asked
+    }
+    const lost = () => Promise.reject(new TypeError('Network connection lost.'))
+    expect(await attempt('POST', async () => new Response('', { status: 429 }))).toBe(2)
+    expect(await attempt('PUT', lost)).toBe(2)
+    expect(await attempt('POST', lost)).toBe(1)
+  })
+})
