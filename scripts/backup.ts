@@ -1,7 +1,7 @@
 /**
  * Writes the database to a file of SQL, by wrangler's own export (docs/restore.md says what that covers).
  *
- *     npm run backup -- --output backup.sql [--remote | --persist-to some/dir]
+ *     npm run backup -- --output backup.sql [--remote [--env staging] | --persist-to some/dir]
  */
 import { existsSync, statSync } from 'node:fs'
 import { parseArgs } from 'node:util'

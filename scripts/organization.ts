@@ -1,8 +1,8 @@
 /**
  * Everything that an organization has, as files; or nothing of it any more.
  *
- *     npm run organization -- export <id> --output some/dir [--remote | --persist-to some/dir]
- *     npm run organization -- delete <id> --name <its name> [--remote | --persist-to some/dir]
+ *     npm run organization -- export <id> --output some/dir [--remote [--env staging] | --persist-to some/dir]
+ *     npm run organization -- delete <id> --name <its name> [--remote [--env staging] | --persist-to some/dir]
  *
  * An export has a file of JSON lines for each table, and the contents of files and pictures; no value of an environment variable,
  * no secret, no hash of a key. A deletion leaves no row; the tick deletes the objects.

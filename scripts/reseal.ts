@@ -2,7 +2,7 @@
  * Watches how the tick seals values again after a new key was put in front of ENCRYPTION_KEYS, until none is left under
  * an older one. It changes nothing itself, so it can be stopped and started at will.
  *
- *     npm run reseal -- --to key-2 [--remote | --persist-to some/dir]
+ *     npm run reseal -- --to key-2 [--remote [--env staging] | --persist-to some/dir]
  */
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

@@ -3,7 +3,7 @@
  * date, keys that were revoked since are revoked, schedules go on from now, and the tick looks for objects that no
  * row refers to.
  *
- *     npm run restore -- --input backup.sql [--revoke-all-keys] [--remote | --persist-to some/dir]
+ *     npm run restore -- --input backup.sql [--revoke-all-keys] [--remote [--env staging] | --persist-to some/dir]
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -4,24 +4,26 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import type { Unstable_Config as Configuration } from 'wrangler'
 import { parametersOf, type Statement, type Value, type Values } from '../src/db/statement.ts'
 
 export const ROOT = resolve(import.meta.dirname, '..')
 
-const COMMAND = join(
-  dirname(createRequire(import.meta.url).resolve('wrangler/package.json')),
-  'bin',
-  'wrangler.js',
-)
+const require = createRequire(import.meta.url)
+const COMMAND = join(dirname(require.resolve('wrangler/package.json')), 'bin', 'wrangler.js')
 const LARGEST_OUTPUT_BYTES = 2 ** 29
 
-/** As wrangler.toml names it. */
-const BUCKET = 'workspace-api-objects'
+/** One of the deployments that a configuration describes. */
+export interface Deployment {
+  /** As wrangler.toml names it; production, if it is left out. */
+  readonly environment?: string | undefined
+  /** In the place of wrangler.toml. */
+  readonly config?: string | undefined
+}
 
-const ENVIRONMENT = { ...process.env, WRANGLER_SEND_METRICS: 'false' }
-
-/** Which database a command works on: the deployed one, or the local one in its state folder. */
-export interface Target {
+/** Which database a command works on: that of a deployment, or the local one in its state folder. */
+export interface Target extends Deployment {
   readonly remote: boolean
   /** As `--persist-to` names it; wrangler's own, if it is left out. */
   readonly persistTo: string | undefined
@@ -30,12 +32,33 @@ export interface Target {
 /** The flags that name a target, for `parseArgs`. */
 export const TARGET_OPTIONS = {
   remote: { type: 'boolean', default: false },
+  env: { type: 'string' },
   'persist-to': { type: 'string' },
 } as const
 
-/** @param options as `parseArgs` has them. */
-export function targetOf(options: { remote: boolean; 'persist-to'?: string | undefined }): Target {
-  return { remote: options.remote, persistTo: options['persist-to'] }
+/** @param options as `parseArgs` has them. Ends the process if they contradict each other. */
+export function targetOf(options: {
+  remote: boolean
+  env?: string | undefined
+  'persist-to'?: string | undefined
+}): Target {
+  if (options.env && !options.remote) {
+    console.error('--env: names a deployment, so it goes with --remote')
+    process.exit(1)
+  }
+  return { remote: options.remote, environment: options.env, persistTo: options['persist-to'] }
+}
+
+export function configFileOf({ config }: Deployment): string {
+  return config === undefined ? join(ROOT, 'wrangler.toml') : resolve(config)
+}
+
+/** What wrangler reads for a deployment. @throws what is wrong with it. */
+export function configurationOf(deployment: Deployment): Configuration {
+  // Loaded here alone: it takes most of a second.
+  const { unstable_readConfig: readConfig } = require('wrangler') as typeof import('wrangler')
+  const config = configFileOf(deployment)
+  return readConfig({ config, env: deployment.environment ?? '' }, { hideWarnings: true })
 }
 
 /** The folder that holds the local state. */
@@ -43,9 +66,9 @@ export function stateFolder({ persistTo }: Target): string {
   return persistTo === undefined ? join(ROOT, '.wrangler', 'state') : resolve(persistTo)
 }
 
-/** Brings the schema of the database up to date. */
-export function applyMigrations(target: Target): void {
-  runWrangler(['d1', 'migrations', 'apply', 'DB', ...flags(target)])
+/** Brings the schema of the database up to date. @returns what wrangler says of it. */
+export function applyMigrations(target: Target): string {
+  return runWrangler(['d1', 'migrations', 'apply', 'DB', ...flags(target)], target)
 }
 
 /** Runs statements in order on the database. @returns the rows of each. */
@@ -62,21 +85,24 @@ export function executeSql(target: Target, sql: string): Record<string, Value>[]
 }
 
 function run(target: Target, command: string): Record<string, Value>[][] {
-  const output = runWrangler(['d1', 'execute', 'DB', '--json', '--command', command, ...flags(target)])
+  const output = runWrangler(
+    ['d1', 'execute', 'DB', '--json', '--command', command, ...flags(target)],
+    target,
+  )
   const results: { results: Record<string, Value>[] }[] = JSON.parse(output)
   return results.map((result) => result.results)
 }
 
 /** Runs the statements of a file. */
 export function executeFile(target: Target, file: string): void {
-  runWrangler(['d1', 'execute', 'DB', '--yes', '--file', file, ...flags(target)])
+  runWrangler(['d1', 'execute', 'DB', '--yes', '--file', file, ...flags(target)], target)
 }
 
 /** Writes schema and rows of the database to a file of SQL. */
 export function exportDatabase(target: Target, file: string): void {
   const output = ['--output', resolve(file)]
   if (target.remote) {
-    runWrangler(['d1', 'export', 'DB', '--remote', '--skip-confirmation', ...output])
+    runWrangler(['d1', 'export', 'DB', '--remote', '--skip-confirmation', ...output], target)
     return
   }
   // The export knows no other state folder than the one beside its configuration.
@@ -84,8 +110,9 @@ export function exportDatabase(target: Target, file: string): void {
   try {
     mkdirSync(join(folder, '.wrangler'))
     symlinkSync(stateFolder(target), join(folder, '.wrangler', 'state'), 'junction')
-    copyFileSync(join(ROOT, 'wrangler.toml'), join(folder, 'wrangler.toml'))
-    runWrangler(['d1', 'export', 'DB', '--local', '--config', join(folder, 'wrangler.toml'), ...output])
+    const config = join(folder, 'wrangler.toml')
+    copyFileSync(configFileOf(target), config)
+    runWrangler(['d1', 'export', 'DB', '--local', ...output], { config })
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -93,16 +120,18 @@ export function exportDatabase(target: Target, file: string): void {
 
 /** Writes an object of the store to a file. */
 export function readObject(target: Target, key: string, file: string): void {
-  runWrangler(['r2', 'object', 'get', `${BUCKET}/${key}`, '--file', file, ...flags(target)])
+  const bucket = configurationOf(target).r2_buckets.find(({ binding }) => binding === 'OBJECTS')?.bucket_name
+  runWrangler(['r2', 'object', 'get', `${bucket}/${key}`, '--file', file, ...flags(target)], target)
 }
 
 const PARENT_CHECK_MS = 500
 
 /** Starts `wrangler dev` in the foreground and ends with it. */
 export function startDevelopmentServer(args: readonly string[]): void {
-  const server = spawn(process.execPath, [COMMAND, 'dev', ...args], {
+  const named = args.some((arg) => /^(--env|-e)\b/.test(arg))
+  const server = spawn(process.execPath, [COMMAND, 'dev', ...(named ? args : argumentsOf(args, {}))], {
     cwd: ROOT,
-    env: ENVIRONMENT,
+    env: quiet(),
     stdio: 'inherit',
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
@@ -113,17 +142,40 @@ export function startDevelopmentServer(args: readonly string[]): void {
 }
 
 /** @returns what the command printed. @throws if it failed, with what it said. */
-export function runWrangler(args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
-    cwd: ROOT,
-    // Without a terminal, wrangler asks no questions.
-    env: { ...ENVIRONMENT, CI: 'true' },
-    encoding: 'utf8',
-    maxBuffer: LARGEST_OUTPUT_BYTES,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  if (status !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed:\n${stdout}${stderr}`)
-  return stdout
+export function runWrangler(args: readonly string[], deployment: Deployment = {}): string {
+  return callWrangler(args, deployment).stdout
+}
+
+/** @param variables of its environment. @throws if it failed, with what it said. */
+export function callWrangler(
+  args: readonly string[],
+  deployment: Deployment,
+  variables: Readonly<Record<string, string>> = {},
+): { stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [COMMAND, ...argumentsOf(args, deployment)],
+    {
+      cwd: ROOT,
+      // Without a terminal, wrangler asks no questions.
+      env: { ...quiet(), CI: 'true', ...variables },
+      encoding: 'utf8',
+      maxBuffer: LARGEST_OUTPUT_BYTES,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  const warnings = stripVTControlCharacters(stderr)
+  if (status !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed:\n${stdout}${warnings}`)
+  return { stdout, stderr: warnings }
+}
+
+/** With the deployment: an empty `--env` is production, and names it. */
+export function argumentsOf(args: readonly string[], { environment = '', config }: Deployment): string[] {
+  return [...args, ...(config === undefined ? [] : ['--config', resolve(config)]), `--env=${environment}`]
+}
+
+function quiet(): NodeJS.ProcessEnv {
+  return { ...process.env, WRANGLER_SEND_METRICS: 'false' }
 }
 
 function flags(target: Target): string[] {
@@ -132,7 +184,7 @@ function flags(target: Target): string[] {
 }
 
 /** The SQL of a statement with its values written into it: wrangler's command line binds nothing. */
-function literalSql(statement: Statement, values: Values): string {
+export function literalSql(statement: Statement, values: Values): string {
   const parameters = parametersOf(statement, values)
   let index = 0
   return statement.sql.replaceAll('?', () => literal(parameters[index++] ?? null))

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { unstable_readConfig as readConfig } from 'wrangler'
+import { type Unstable_Config as Config, unstable_readConfig as readConfig } from 'wrangler'
 import { ROOT } from '../support/dev-server.ts'
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
@@ -17,16 +17,38 @@ describe('what is deployed', () => {
     expect(read('wrangler.toml')).not.toMatch(/[A-Za-z0-9+/]{43}=|wsk_|whsec_/)
   })
 
-  it('names no environment that would go without these settings', () => {
-    for (const environment of Object.values<object>(config.env ?? {})) {
-      expect(environment).toMatchObject({ vars: { RATE_LIMIT: 'on', LOCAL_RUN_ENDPOINTS: 'off' } })
-    }
+  it('has a staging environment that is production under other names', () => {
+    expect(config.definedEnvironments).toEqual(['staging'])
+    const staging = readConfig({ config: join(ROOT, 'wrangler.toml'), env: 'staging' })
+    expect(withoutNames(staging)).toEqual(withoutNames(config))
+    const names = namesOf(config)
+    expect(names).toHaveLength(7)
+    expect(namesOf(staging).filter((name) => names.includes(name))).toEqual([])
   })
 
   it('logs to the platform', () => {
     expect(config.observability?.enabled).toBe(true)
   })
 })
+
+/** All that both environments have in common: bindings, settings, triggers, limits. */
+function withoutNames({ routes, targetEnvironment, ...config }: Config): unknown {
+  return JSON.parse(JSON.stringify(config), (key, value) => {
+    if (key === 'namespace_id') return undefined
+    return typeof value === 'string' ? value.replace(/-staging$/, '') : value
+  })
+}
+
+/** What there is one of in an account. */
+function namesOf({ name, d1_databases, r2_buckets, queues, ratelimits }: Config): unknown[] {
+  return [
+    name,
+    ...d1_databases.map(({ database_name }) => database_name),
+    ...r2_buckets.map(({ bucket_name }) => bucket_name),
+    ...(queues.consumers ?? []).flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue]),
+    ...ratelimits.map(({ namespace_id }) => namespace_id),
+  ]
+}
 
 describe('the repository', () => {
   const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')

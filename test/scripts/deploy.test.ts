@@ -1,0 +1,291 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { configurationOf } from '../../scripts/wrangler.ts'
+import { CloudflareApi } from '../support/cloudflare-api.ts'
+import { newFolder, ROOT } from '../support/dev-server.ts'
+
+const TOML = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
+const MIGRATIONS = readdirSync(join(ROOT, 'migrations')).filter((file) => file.endsWith('.sql'))
+
+/** Nobody is logged in here, and nothing listens. */
+const NOWHERE = {
+  CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9',
+  CLOUDFLARE_API_TOKEN: '',
+  CLOUDFLARE_ACCOUNT_ID: '',
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly printed: string
+}
+
+async function run(
+  script: string,
+  args: readonly string[],
+  variables: Record<string, string>,
+): Promise<Ended> {
+  const child = spawn('npm', ['run', '--silent', script, '--', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { code, printed }
+}
+
+/** A copy of wrangler.toml, with changes, where the rest of the project is too. */
+class Project {
+  readonly folder = newFolder()
+  readonly config = join(this.folder, 'wrangler.toml')
+
+  constructor(toml = TOML) {
+    writeFileSync(this.config, toml)
+    for (const name of ['src', 'migrations', 'public', 'scripts']) {
+      symlinkSync(join(ROOT, name), join(this.folder, name), 'junction')
+    }
+  }
+
+  /** What the operator keeps of the secret. */
+  keys(environment = 'production') {
+    return JSON.parse(readFileSync(join(this.folder, `encryption-keys.${environment}.json`), 'utf8'))
+  }
+}
+
+const ended: (() => void)[] = []
+afterEach(() => {
+  for (const end of ended.splice(0)) end()
+})
+
+function newProject(toml?: string): Project {
+  const project = new Project(toml)
+  ended.push(() => rmSync(project.folder, { recursive: true }))
+  return project
+}
+
+describe('npm run deploy -- --dry-run', () => {
+  const dryRun = (...args: string[]) => run('deploy', ['--dry-run', ...args], NOWHERE)
+
+  it.each(['', 'staging'])('lists every resource and step of environment "%s"', async (env) => {
+    const keyFiles = () => readdirSync(ROOT).filter((file) => file.startsWith('encryption-keys'))
+    const before = keyFiles()
+    const { code, printed } = await dryRun(`--env=${env}`)
+    const config = configurationOf({ environment: env })
+    const queues = config.queues.consumers?.flatMap((each) => [each.queue, each.dead_letter_queue]) ?? []
+    const commands = [
+      ...config.d1_databases.map(({ database_name }) => `d1 create ${database_name}`),
+      ...config.r2_buckets.map(({ bucket_name }) => `r2 bucket create ${bucket_name}`),
+      ...queues.map((queue) => `queues create ${queue}`),
+      'd1 migrations apply DB --remote',
+      'deploy --dry-run --minify',
+      `deploy --minify --secrets-file encryption-keys.${env || 'production'}.json`,
+      'deploy --minify',
+    ]
+    expect(commands).toHaveLength(8)
+    for (const command of commands)
+      expect(printed).toContain(`$ npm run wrangler -- ${command} --env=${env}\n`)
+    const words = [
+      'Secret ENCRYPTION_KEYS',
+      'Read replication of',
+      'workers.dev',
+      `Worker ${config.name}\n`,
+      'First key',
+      'Health',
+      ...(config.triggers.crons ?? []).map((cron) => `cron trigger ${cron}`),
+      ...config.ratelimits.map(({ name }) => `${name}: `),
+      ...Object.keys(config.vars).map((name) => `env.${name} (`),
+      ...MIGRATIONS,
+    ]
+    for (const word of words) expect(printed).toContain(word)
+    expect(printed).toMatch(/The configuration is valid\. Nothing was made or changed\.\n$/)
+    expect(code).toBe(0)
+    expect(keyFiles()).toEqual(before)
+  })
+
+  it('takes the settings that wrangler.toml has as comments', async () => {
+    const settings = /^# (?=(routes|placement|limits|head_sampling_rate) = )/gm
+    expect(TOML.match(settings)).toHaveLength(4)
+    const project = newProject(TOML.replaceAll(settings, ''))
+    const { code, printed } = await dryRun('--config', project.config)
+    for (const word of ['route api.example.com', 'placement: mode smart', 'limit: cpu_ms ']) {
+      expect(printed).toContain(word)
+    }
+    expect(printed).not.toContain('workers.dev')
+    expect(code).toBe(0)
+    const staging = await dryRun('--config', project.config, '--env', 'staging')
+    expect(staging.printed).not.toContain('api.example.com')
+    expect(staging.printed).toContain('placement: mode smart')
+  })
+
+  it.each([
+    ['a wrong value', TOML.replace('crons = ["* * * * *"]', 'crons = 5'), /crons/],
+    ['a setting that there is not', `surprise = true\n${TOML}`, /surprise/],
+    ['code that is not there', TOML.replace('src/index.ts', 'src/nothing.ts'), /nothing\.ts/],
+    ['no TOML', TOML.replace('[vars]', '[vars'), /toml/i],
+  ])('fails for %s', async (_, toml, reason) => {
+    const { code, printed } = await dryRun('--config', newProject(toml).config)
+    expect(printed).toMatch(reason)
+    expect(printed).not.toContain('is valid')
+    expect(code).toBe(1)
+  })
+
+  it('fails for an environment that there is not', async () => {
+    const { code, printed } = await dryRun('--env', 'nowhere')
+    expect(printed).toContain('nowhere')
+    expect(code).toBe(1)
+  })
+})
+
+describe('npm run deploy', () => {
+  /** An empty account. */
+  async function newAccount() {
+    const api = new CloudflareApi()
+    const url = await api.listen()
+    ended.push(() => api.close())
+    const variables = {
+      CLOUDFLARE_API_BASE_URL: url,
+      CLOUDFLARE_API_TOKEN: 'token',
+      CLOUDFLARE_ACCOUNT_ID: '',
+    }
+    const deploy = (project: Project, ...args: string[]) =>
+      run('deploy', ['--config', project.config, '--url', url, ...args], variables)
+    const rowsOf = (table: string) => api.databases[0]?.sqlite.prepare(`SELECT * FROM "${table}"`).all() ?? []
+    return { api, deploy, rowsOf, variables }
+  }
+
+  const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
+
+  it('takes an empty account to a running service, and upgrades it when run again', async () => {
+    const { api, deploy, rowsOf } = await newAccount()
+    const project = newProject()
+    const first = await deploy(project)
+    expect(first.printed).toContain('is well')
+    expect(first.printed).toContain(`uploaded to https://workspace-api.${api.subdomain}.workers.dev\n`)
+    expect(first.code).toBe(0)
+
+    expect(api.databases.map(({ name }) => name)).toEqual(['workspace-api'])
+    expect(api.buckets).toEqual(['workspace-api-objects'])
+    expect(api.queues).toEqual(['workspace-api-runs', 'workspace-api-runs-dead'])
+    expect([...api.consumers]).toMatchObject([
+      ['workspace-api-runs', { script_name: 'workspace-api', dead_letter_queue: 'workspace-api-runs-dead' }],
+    ])
+    expect(api.schedules.get('workspace-api')).toEqual([{ cron: '* * * * *' }])
+    expect(rowsOf('d1_migrations').map(({ name }) => name)).toEqual(MIGRATIONS)
+
+    const { ENCRYPTION_KEYS } = project.keys()
+    expect(ENCRYPTION_KEYS).toMatch(/^key-1:[A-Za-z0-9+/]{43}=$/)
+    expect(statSync(join(project.folder, 'encryption-keys.production.json')).mode & 0o777).toBe(0o600)
+    const [upload] = api.uploads.get('workspace-api') ?? []
+    expect(upload?.bindings).toContainEqual({
+      type: 'secret_text',
+      name: 'ENCRYPTION_KEYS',
+      text: ENCRYPTION_KEYS,
+    })
+    expect(upload?.bindings).toContainEqual({ type: 'd1', name: 'DB', id: api.databases[0]?.uuid })
+    expect(first.printed).not.toContain(ENCRYPTION_KEYS)
+    const uploaded = api.calls.indexOf('PUT /workers/scripts/workspace-api')
+    const migrated = api.calls.findIndex((call) => call.endsWith('/query'))
+    expect(migrated).toBeGreaterThan(-1)
+    expect(migrated).toBeLessThan(uploaded)
+
+    const { organizationId, userId, apiKey } = made(first.printed)
+    expect(first.printed.split(apiKey)).toHaveLength(2)
+    expect(userId).toBeNull()
+    expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Workspace' }])
+    expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null }])
+
+    const { databases, buckets, queues, subdomain, secrets } = api
+    const before = structuredClone({
+      names: databases.map(({ uuid }) => uuid),
+      buckets,
+      queues,
+      subdomain,
+      secrets,
+    })
+    const second = await deploy(project)
+    expect(second.printed).toContain('is well')
+    expect(made(second.printed)).toBeNull()
+    expect({
+      names: databases.map(({ uuid }) => uuid),
+      buckets,
+      queues,
+      subdomain: api.subdomain,
+      secrets,
+    }).toEqual(before)
+    const [, upgrade] = api.uploads.get('workspace-api') ?? []
+    expect(upgrade?.bindings.map(({ name }) => name)).not.toContain('ENCRYPTION_KEYS')
+    expect(rowsOf('organizations')).toHaveLength(1)
+    expect(rowsOf('apiKeys')).toHaveLength(1)
+    expect(project.keys()).toEqual({ ENCRYPTION_KEYS })
+    expect(readFileSync(project.config, 'utf8')).toBe(TOML)
+  })
+
+  it('makes staging beside it, for a user, and turns read replication on where that is set', async () => {
+    const { api, deploy, rowsOf, variables } = await newAccount()
+    const project = newProject(TOML.replaceAll('READ_REPLICATION = "off"', 'READ_REPLICATION = "on"'))
+    const args = ['--env', 'staging', '--organization', 'Acme', '--user', 'ada', '--subdomain', 'acme']
+    const { printed } = await deploy(project, ...args)
+    expect(printed).toContain('is well')
+    expect(api.databases).toMatchObject([
+      { name: 'workspace-api-staging', read_replication: { mode: 'auto' } },
+    ])
+    expect([...api.uploads.keys()]).toEqual(['workspace-api-staging'])
+    expect(api.subdomain).toBe('acme')
+    expect(project.keys('staging')).toHaveProperty('ENCRYPTION_KEYS')
+    const { organizationId } = made(printed)
+    expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Acme' }])
+    expect(rowsOf('users')).toMatchObject([{ organizationId, id: 'ada' }])
+
+    const key = ['--organization-id', organizationId, '--user', 'grace', '--remote']
+    const further = await run('bootstrap', [...key, '--env', 'staging'], variables)
+    expect(made(further.printed)).toMatchObject({ organizationId, userId: 'grace' })
+    const elsewhere = await run('bootstrap', key, variables)
+    expect([elsewhere.code, rowsOf('apiKeys').length]).toEqual([1, 2])
+
+    writeFileSync(project.config, TOML)
+    await deploy(project, '--env', 'staging')
+    expect(api.databases[0]?.read_replication).toEqual({ mode: 'disabled' })
+  })
+
+  it('says which step failed, and goes on from there when run again', async () => {
+    const { api, deploy, rowsOf } = await newAccount()
+    const project = newProject()
+    const failAt = async (call: string, status: number, title: string) => {
+      api.failing = { call, status }
+      const { code, printed } = await deploy(project)
+      expect(printed).toMatch(new RegExp(`^\\d+/\\d+ ${title}: failed$`, 'm'))
+      expect(printed).toContain('A failure on purpose')
+      expect(printed).toContain('run the same command again')
+      expect(code).toBe(1)
+    }
+    await failAt('POST /queues', 500, 'Queue workspace-api-runs')
+    expect([api.buckets.length, api.queues.length]).toEqual([1, 0])
+    await failAt('PUT /workers/scripts/workspace-api', 400, 'Worker workspace-api')
+    expect([api.uploads.size, rowsOf('organizations').length]).toEqual([0, 0])
+    const keys = project.keys()
+
+    const { printed } = await deploy(project)
+    expect(printed).toContain('is well')
+    expect([api.databases.length, api.buckets.length, api.queues.length]).toEqual([1, 1, 2])
+    expect(Object.fromEntries(api.secrets.get('workspace-api') ?? [])).toEqual(keys)
+    expect(rowsOf('organizations')).toHaveLength(1)
+  })
+
+  it('says what to do if nobody is logged in', async () => {
+    const { code, printed } = await run('deploy', ['--config', newProject().config], {
+      ...NOWHERE,
+      XDG_CONFIG_HOME: newProject().folder,
+    })
+    expect(printed).toContain('npm run wrangler -- login')
+    expect(printed).toContain('CLOUDFLARE_API_TOKEN')
+    expect(code).toBe(1)
+  })
+
+  it('leaves the secret out of git', () => {
+    const file = 'encryption-keys.production.json'
+    expect(execFileSync('git', ['check-ignore', file], { cwd: ROOT, encoding: 'utf8' }).trim()).toBe(file)
+  })
+})
