@@ -35,13 +35,34 @@ function idSql(kind: Kind, expression: string): string {
 export const organizationId = id('organization', 0)
 export const userId = id('user', 0)
 
-const { token, row } = mintApiKey({
-  organizationId,
-  name: 'bench',
-  scopes: SCOPES,
-  userId,
-  createdAt: NOW,
-})
+/** An organization with a user, and a key that was used just now, so that no use of it is news. */
+export function organization(id: string, user: string): { token: string; rows: string[] } {
+  const { token, row } = mintApiKey({
+    organizationId: id,
+    name: 'bench',
+    scopes: SCOPES,
+    userId: user,
+    createdAt: NOW,
+  })
+  const key = Object.entries({ ...row, lastUsedAt: '9999-12-31T00:00:00.000Z' })
+  const rows = [
+    insert('organizations', 1, { id: literal(id), name: "'Bench'", createdAt: now }),
+    insert('users', 1, {
+      organizationId: literal(id),
+      id: literal(user),
+      name: "'Ada'",
+      createdAt: now,
+      updatedAt: now,
+    }),
+    insert('apiKeys', 1, Object.fromEntries(key.map(([column, value]) => [column, literal(value)]))),
+  ]
+  return { token, rows }
+}
+
+const now = literal(NOW)
+const mine = literal(organizationId)
+
+const { token, rows } = organization(organizationId, userId)
 
 /** The key that every request carries. */
 export { token }
@@ -54,9 +75,6 @@ const FILES_OF_A_SKILL = 5
 const PINS = 50
 const PIN_GAP = 2 ** 30
 
-const now = literal(NOW)
-const mine = literal(organizationId)
-
 /** The schema, a statement each. */
 export function schema(): string[] {
   const folder = join(import.meta.dirname, '..', 'migrations')
@@ -66,9 +84,8 @@ export function schema(): string[] {
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('--> statement-breakpoint'))
 }
 
-/** An organization of usual size. Its key was used just now, so that no use of it is news. */
+/** An organization of usual size. */
 export function seed(): string[] {
-  const key = Object.entries({ ...row, lastUsedAt: '9999-12-31T00:00:00.000Z' })
   const times = { createdAt: now, updatedAt: now }
   const named = (kind: Kind, name: string) => ({
     organizationId: mine,
@@ -77,9 +94,7 @@ export function seed(): string[] {
     ...times,
   })
   return [
-    insert('organizations', 1, { id: mine, name: "'Bench'", createdAt: now }),
-    insert('users', 1, { ...named('user', 'Ada'), id: literal(userId) }),
-    insert('apiKeys', 1, Object.fromEntries(key.map(([column, value]) => [column, literal(value)]))),
+    ...rows,
     insert('projects', PARENTS, named('project', 'Project')),
     insert('agents', PARENTS, named('agent', 'Agent')),
     insert('sessions', SESSIONS, { ...named('session', 'Session'), projectId: idSql('project', 'v') }),
@@ -333,10 +348,10 @@ function owner(from: number): string {
 }
 
 /** A row: SQL for each column, in which `v` is the number of the row. */
-type Row = Readonly<Record<string, string>>
+export type Row = Readonly<Record<string, string>>
 
 /** `INSERT` of a row for each `v` from 0 to `count` − 1. */
-function insert(table: string, count: number, row: Row): string {
+export function insert(table: string, count: number, row: Row): string {
   const columns = Object.keys(row).map((column) => `"${column}"`)
   return `INSERT INTO "${table}" (${columns.join(', ')})
     SELECT ${Object.values(row).join(', ')} FROM (WITH RECURSIVE n(v) AS

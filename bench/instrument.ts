@@ -1,10 +1,11 @@
 /**
  * A Worker whose database is as far away as wanted, and counted. `X-Bench-Delay-Ms` on a request delays each of its
  * calls to D1; `X-Bench-D1` on the response says what they were: `calls,statements,rows read,rows written`. Of the latest
- * tick, the answer to `LATEST_TICK` says it.
+ * tick, the answer to `LATEST_TICK` says it, and of the latest batch from the queue, that to `LATEST_BATCH`.
  */
 
 export const LATEST_TICK = '/bench/latest-tick'
+export const LATEST_BATCH = '/bench/latest-batch'
 
 interface Use {
   calls: number
@@ -15,11 +16,16 @@ interface Use {
 
 type Bindings = { readonly DB: D1Database }
 
-export function instrument<Env extends Bindings>(worker: ExportedHandler<Env>): ExportedHandler<Env> {
+export function instrument<Env extends Bindings, Message>(
+  worker: ExportedHandler<Env, Message>,
+): ExportedHandler<Env, Message> {
   let latestTick = unused()
+  let latestBatch = unused()
   return {
     async fetch(request, environment, context) {
-      if (new URL(request.url).pathname === LATEST_TICK) return Response.json(latestTick)
+      const { pathname } = new URL(request.url)
+      if (pathname === LATEST_TICK) return Response.json(latestTick)
+      if (pathname === LATEST_BATCH) return Response.json(latestBatch)
       const use = unused()
       const delayMs = Number(request.headers.get('X-Bench-Delay-Ms') ?? 0)
       const DB = watchedDatabase(environment.DB, delayMs, use)
@@ -32,6 +38,11 @@ export function instrument<Env extends Bindings>(worker: ExportedHandler<Env>): 
       latestTick = unused()
       const DB = watchedDatabase(environment.DB, 0, latestTick)
       await worker.scheduled?.(controller, { ...environment, DB }, context)
+    },
+    async queue(batch, environment, context) {
+      latestBatch = unused()
+      const DB = watchedDatabase(environment.DB, 0, latestBatch)
+      await worker.queue?.(batch, { ...environment, DB }, context)
     },
   }
 }

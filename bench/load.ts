@@ -3,9 +3,15 @@ import { performance } from 'node:perf_hooks'
 import { Pool } from 'undici'
 
 export interface BenchRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
-  readonly body?: string
+  /** Text is JSON. */
+  readonly body?: string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
+  /** Where it is not sent with the key of the load. */
+  readonly token?: string
+  /** The status that it is to be refused with; else it has to succeed. */
+  readonly refusal?: number
 }
 
 export interface LoadResult {
@@ -31,6 +37,8 @@ export interface Load {
   readonly connections: number
   /** How far away the database is, if the server is instrumented. */
   readonly delayMs?: number
+  /** Called when the connections are open, and nothing is sent yet. */
+  readonly opened?: () => void
 }
 
 /** Sends `amount` requests, the next one as soon as a connection is free. */
@@ -38,7 +46,7 @@ export async function load(
   origin: URL,
   token: string,
   requestAt: (index: number) => BenchRequest,
-  { amount, connections, delayMs = 0 }: Load,
+  { amount, connections, delayMs = 0, opened }: Load,
 ): Promise<LoadResult> {
   const pool = new Pool(origin.origin, { connections, pipelining: 1 })
   const latenciesMs: number[] = []
@@ -48,12 +56,13 @@ export async function load(
 
   const connection = async () => {
     while (next < amount) {
-      const { method, path, body } = requestAt(next++)
+      const request = requestAt(next++)
+      const { method, path, body, refusal } = request
       const start = performance.now()
       const response = await pool.request({
         method,
         path,
-        headers: { ...headersOf(token, body), 'x-bench-delay-ms': String(delayMs) },
+        headers: { ...headersOf(token, request), 'x-bench-delay-ms': String(delayMs) },
         body: body ?? null,
       })
       await response.body.dump({ limit: Number.MAX_SAFE_INTEGER })
@@ -63,7 +72,7 @@ export async function load(
       database.statements += statements
       database.rowsRead += rowsRead
       database.rowsWritten += rowsWritten
-      if (response.statusCode >= 300) {
+      if (refusal === undefined ? response.statusCode >= 300 : response.statusCode !== refusal) {
         const failure = `${method} ${path.split('/')[2]}: ${response.statusCode}`
         failures.set(failure, (failures.get(failure) ?? 0) + 1)
       }
@@ -77,6 +86,7 @@ export async function load(
       await response.body.dump()
     }),
   )
+  opened?.()
   const start = performance.now()
   await Promise.all(Array.from({ length: connections }, connection))
   const seconds = (performance.now() - start) / 1000
@@ -85,11 +95,12 @@ export async function load(
 }
 
 /** Sends one request. */
-export async function ask(origin: URL, token: string, { method, path, body }: BenchRequest) {
+export async function ask(origin: URL, token: string, request: BenchRequest) {
+  const { method, path, body } = request
   const response = await fetch(new URL(path, origin), {
     method,
-    headers: headersOf(token, body),
-    ...(body && { body }),
+    headers: headersOf(token, request),
+    body: body ?? null,
   })
   return { status: response.status, headers: response.headers, body: (await response.json()) as object }
 }
@@ -114,6 +125,10 @@ function usedBy(headers: Record<string, string | string[] | undefined>): number[
     .map(Number)
 }
 
-function headersOf(token: string, body: string | undefined): Record<string, string> {
-  return { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+function headersOf(token: string, request: BenchRequest): Record<string, string> {
+  return {
+    authorization: `Bearer ${request.token ?? token}`,
+    ...(typeof request.body === 'string' && { 'content-type': 'application/json' }),
+    ...request.headers,
+  }
 }

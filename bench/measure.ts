@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { RUNS_A_MESSAGE } from './costs.ts'
 import {
   COUNT_FIRED,
   DUE_TICK_AT,
@@ -15,8 +16,10 @@ import {
   seedParentsOfDue,
   token,
 } from './data.ts'
-import { LATEST_TICK } from './instrument.ts'
+import { LATEST_BATCH, LATEST_TICK } from './instrument.ts'
 import { ask, type BenchRequest, type DatabaseUse, load, median, percentile } from './load.ts'
+import { everyOperation, openPlaces } from './operations.ts'
+import { Place, RUN_ENDPOINT, times } from './place.ts'
 import type { Bundle, Server, WorkerServer } from './servers.ts'
 
 export interface Contender {
@@ -286,11 +289,170 @@ export async function ticks(
     for (let round = 0; round < rounds / 4; round++) await tick(schedules)
     let cpuMs = 0
     for (let round = 0; round < rounds; round++) cpuMs += await tick(schedules)
-    const response = await fetch(new URL(LATEST_TICK, server.origin))
-    const database = (await response.json()) as DatabaseUse
+    const database = await latest(server, LATEST_TICK)
     results.push({ schedules, cpuMs: cpuMs / rounds, database })
   }
   return results
+}
+
+export interface OperationCost {
+  readonly operation: string
+  readonly database: DatabaseUse
+  readonly cpuMs: number
+  /** The input that took the most CPU of those tried. */
+  readonly worst: { readonly what: string; readonly cpuMs: number }
+}
+
+export interface Enough {
+  /** Sent before, unmeasured. */
+  readonly warmUp: number
+  /** So much CPU that its clock can tell, and so many requests that it need not. */
+  readonly cpuMs: number
+  readonly requests: number
+}
+
+/** Every operation, with a request that succeeds and with the worst that is known. */
+export async function operationCosts(
+  server: WorkerServer,
+  { typical, worst }: { typical: Enough; worst: Enough },
+): Promise<OperationCost[]> {
+  const places = await openPlaces(server)
+  const operations = everyOperation()
+  const results: OperationCost[] = []
+  const usual = new Map<string, Awaited<ReturnType<typeof costOf>>>()
+  for (const operation of operations) {
+    const requestAt = (index: number) => operation.typical(places, index)
+    usual.set(operation.name, await costOf(server, operation.name, requestAt, typical))
+  }
+  // After all the others, which it would heat and fill the memory for.
+  for (const { name, worst: candidates } of operations) {
+    let dearest = { what: '', cpuMs: 0 }
+    for (const [what, request] of candidates) {
+      const { cpuMs } = await costOf(server, `${name}, ${what}`, (index) => request(places, index), worst)
+      if (cpuMs > dearest.cpuMs) dearest = { what, cpuMs }
+    }
+    const { database = UNUSED, cpuMs = Number.NaN } = usual.get(name) ?? {}
+    results.push({ operation: name, database, cpuMs, worst: dearest })
+  }
+  return results
+}
+
+/** Of one request. More and more are made ready, then sent one after the other, until it is enough. */
+async function costOf(
+  server: WorkerServer,
+  name: string,
+  requestAt: (index: number) => Promise<BenchRequest>,
+  enough: Enough,
+) {
+  const send = async (amount: number) => {
+    const requests = await times(amount, requestAt)
+    let before = Number.NaN
+    const { failures, database } = await load(server.origin, '', (index) => requests[index] as BenchRequest, {
+      amount,
+      connections: 1,
+      opened: () => {
+        before = server.cpuMs()
+      },
+    })
+    refuseFailures(name, failures)
+    return { cpuMs: server.cpuMs() - before, database }
+  }
+  await send(enough.warmUp)
+  let [cpuMs, sent] = [0, 0]
+  let database = UNUSED
+  for (let amount = 1; cpuMs < enough.cpuMs && sent < enough.requests; amount *= 2) {
+    const batch = await send(amount)
+    cpuMs += batch.cpuMs
+    sent += amount
+    database = sumOf(database, batch.database)
+  }
+  return { cpuMs: cpuMs / sent, database: perRequest(database, sent) }
+}
+
+/** What the service does without being called, each minute. */
+export async function idleTick(server: WorkerServer, ticks: number): Promise<Tick> {
+  const tick = async (count: number) => {
+    for (let index = 0; index < count; index++) await server.tick(new Date())
+  }
+  await tick(ticks)
+  const before = server.cpuMs()
+  await tick(ticks)
+  return {
+    schedules: 0,
+    cpuMs: (server.cpuMs() - before) / ticks,
+    database: await latest(server, LATEST_TICK),
+  }
+}
+
+/** What one run takes, beyond the ticks that it is done in. */
+export interface RunCost {
+  readonly stage: 'claimed and sent to the queue' | 'delivered' | 'forgotten after 90 days'
+  readonly database: DatabaseUse
+  readonly cpuMs: number
+}
+
+const SCHEDULES_A_PROJECT = 100
+const DAY_MS = 86_400_000
+
+/** Runs that are due in one tick, each delivered to a run endpoint that takes it. */
+export async function runCosts(server: WorkerServer, idle: Tick, projects: number): Promise<RunCost[]> {
+  const runs = projects * SCHEDULES_A_PROJECT
+  const place = await Place.open(server)
+  await place.send('PUT', '/v1/run-endpoint', RUN_ENDPOINT)
+  for (let count = 0; count < projects; count++) {
+    const parent = `/v1/projects/${await place.put('projects')}`
+    await times(SCHEDULES_A_PROJECT, () => place.addSchedule(parent))
+  }
+  const due = new Date(Date.now() + DAY_MS)
+  const results: RunCost[] = []
+  const measure = async (stage: RunCost['stage'], work: () => Promise<DatabaseUse>, idle: Tick) => {
+    const before = server.cpuMs()
+    const use = await work()
+    const cpuMs = (server.cpuMs() - before - idle.cpuMs) / runs
+    results.push({ stage, database: perRequest(sumOf(use, idle.database, -1), runs), cpuMs })
+  }
+  const tickAt = (instant: Date) => async () => {
+    await server.tick(instant)
+    return latest(server, LATEST_TICK)
+  }
+
+  await measure('claimed and sent to the queue', tickAt(due), idle)
+  const { results: references } = await server.database
+    .prepare('SELECT "organizationId", "scheduleId", "scheduledAt", "attempts" FROM "runs"')
+    .all()
+  if (references.length !== runs) throw new Error(`${references.length} of ${runs} schedules fired`)
+  const deliver = async () => {
+    let use = UNUSED
+    for (let start = 0; start < runs; start += RUNS_A_MESSAGE * MESSAGES_A_BATCH) {
+      const messages = Array.from({ length: MESSAGES_A_BATCH }, (_, index) => {
+        const first = start + index * RUNS_A_MESSAGE
+        return { runs: references.slice(first, first + RUNS_A_MESSAGE) }
+      })
+      await server.deliver(messages)
+      use = sumOf(use, await latest(server, LATEST_BATCH))
+    }
+    return use
+  }
+  await measure('delivered', deliver, { schedules: 0, cpuMs: 0, database: UNUSED })
+  const delivered = await count(server, `SELECT count(*) AS n FROM "runs" WHERE "status" = 'delivered'`)
+  if (delivered !== runs) throw new Error(`${delivered} of ${runs} runs were delivered`)
+
+  await execute(server.database, ['DELETE FROM "schedules"'])
+  await measure('forgotten after 90 days', tickAt(new Date(due.getTime() + 91 * DAY_MS)), idle)
+  const left = await count(server, 'SELECT count(*) AS n FROM "runs"')
+  if (left > 0) throw new Error(`${left} of ${runs} runs were not forgotten`)
+  return results
+}
+
+/** As wrangler.toml has it. */
+const MESSAGES_A_BATCH = 4
+
+async function latest(server: WorkerServer, path: string): Promise<DatabaseUse> {
+  return (await (await fetch(new URL(path, server.origin))).json()) as DatabaseUse
+}
+
+async function count(server: WorkerServer, sql: string): Promise<number> {
+  return (await server.database.prepare(sql).first<number>('n')) ?? Number.NaN
 }
 
 /** Node has no `cloudflare:workers`. */
@@ -320,6 +482,15 @@ export function startUps(bundles: ReadonlyMap<string, Bundle>, folder: string) {
 }
 
 const UNUSED: DatabaseUse = { calls: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
+
+function sumOf(use: DatabaseUse, other: DatabaseUse, sign: 1 | -1 = 1): DatabaseUse {
+  return {
+    calls: use.calls + sign * other.calls,
+    statements: use.statements + sign * other.statements,
+    rowsRead: use.rowsRead + sign * other.rowsRead,
+    rowsWritten: use.rowsWritten + sign * other.rowsWritten,
+  }
+}
 
 function perRequest(use: DatabaseUse, requests: number): DatabaseUse {
   return {

@@ -37,6 +37,13 @@ function listOf(items: readonly string[], characters: number): string {
   return items.slice(0, count).join()
 }
 
+/** The dearest that is known, of so many characters. */
+export function rangesOnLeapDay(characters: number): string {
+  return `${listOf(RANGES, characters - 10)} 23 29 2 *`
+}
+
+export const ALL_FIELDS_LISTED = `${EVERY_MINUTE} ${all(1, 31)} ${all(1, 12)} ${all(0, 7)}`
+
 const PATTERNS: readonly Pattern[] = [
   FLOOR,
   { expression: '*/15 * * * *', timezone: 'UTC' },
@@ -57,7 +64,7 @@ const PATTERNS: readonly Pattern[] = [
   },
   {
     name: 'all five fields, listed',
-    expression: `${EVERY_MINUTE} ${all(1, 31)} ${all(1, 12)} ${all(0, 7)}`,
+    expression: ALL_FIELDS_LISTED,
     timezone: 'Antarctica/Troll',
   },
   // The most characters that a project's schedule may have, and an agent's.
@@ -69,7 +76,7 @@ const PATTERNS: readonly Pattern[] = [
     },
     {
       name: 'ranges as minutes, on 29 February',
-      expression: `${listOf(RANGES, characters - 10)} 23 29 2 *`,
+      expression: rangesOnLeapDay(characters),
       timezone: 'UTC',
     },
   ]),

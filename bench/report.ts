@@ -2,8 +2,27 @@
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import {
+  ASSUMPTIONS,
+  CHARGED,
+  type Charged,
+  type Counted,
+  documentedUsages,
+  FREE_CPU_MS,
+  freeADay,
+  idleDay,
+  MONTHS,
+  monthUsage,
+  monthUsd,
+  PAID_PLAN_USD,
+  PRICES,
+  runUsage,
+  type Usage,
+  usdBeyond,
+  usdOf,
+} from './costs.ts'
 import { median } from './load.ts'
-import type { Distance, Gap, Growth, Loads, Speed, Tick } from './measure.ts'
+import type { Distance, Gap, Growth, Loads, OperationCost, Speed, Tick } from './measure.ts'
 import type { NextRuns } from './next-run.ts'
 
 export interface Results {
@@ -15,6 +34,7 @@ export interface Results {
   readonly growth: readonly Growth[]
   readonly nextRuns: readonly NextRuns[]
   readonly ticks: readonly Tick[]
+  readonly counted: Counted
   readonly startUps: readonly { contender: string; gzipBytes: number; evaluationMs: number }[]
 }
 
@@ -135,6 +155,9 @@ export function report(results: Results): string {
       nextRunRows(results.nextRuns),
     ),
     '',
+    ...everyOperation(results.counted.operations),
+    ...databaseSizes(results.counted),
+    ...costs(results.counted),
     '## Size and start-up',
     '',
     'Minified bundles. Evaluation is the median over fresh processes of Node.',
@@ -145,6 +168,160 @@ export function report(results: Results): string {
     ),
     '',
   ].join('\n')
+}
+
+/** What the ratios of CPU are to. */
+const CHEAPEST = 'retrieveMe'
+
+export function everyOperation(operations: readonly OperationCost[]): string[] {
+  const floor = operations.find(({ operation }) => operation === CHEAPEST)?.cpuMs ?? Number.NaN
+  return [
+    '## Every operation',
+    '',
+    'One request that succeeds, of every operation, on one connection in an organization with a hundred of each; then the',
+    'dearest input of those tried: the longest headers and query, bodies at their limit that are refused, the largest page',
+    'of a list (1,000 items, in an organization that has them), the most files, variables and bytes, the worst cron patterns.',
+    "CPU is that of the process: the Worker's, and that of its D1 and its R2, which on Cloudflare is not the Worker's, so",
+    `these are upper bounds. The free plan gives a request ${FREE_CPU_MS} ms: what is above it has **bold** figures.`,
+    '',
+    ...table(
+      [
+        'operation',
+        'D1 calls',
+        'D1 statements',
+        'rows read',
+        'rows written',
+        'CPU ms',
+        `× the CPU of ${CHEAPEST}`,
+        'CPU ms at the worst input',
+        `× the CPU of ${CHEAPEST}`,
+        'the worst input',
+      ],
+      operations.map(({ operation, database, cpuMs, worst }) => [
+        operation,
+        fine(database.calls),
+        fine(database.statements),
+        fine(database.rowsRead),
+        fine(database.rowsWritten),
+        cpu(cpuMs),
+        fine(cpuMs / floor),
+        cpu(worst.cpuMs),
+        fine(worst.cpuMs / floor),
+        worst.what,
+      ]),
+    ),
+    '',
+    ...aboveFree(operations),
+  ]
+}
+
+function cpu(ms: number): string {
+  return ms > FREE_CPU_MS ? `**${fine(ms)}**` : fine(ms)
+}
+
+/** Says why some are above what the free plan gives. */
+function aboveFree(operations: readonly OperationCost[]): string[] {
+  const above = operations.filter(({ worst }) => worst.cpuMs > FREE_CPU_MS)
+  if (above.length === 0) return []
+  return [
+    `Above ${FREE_CPU_MS} ms are ${above.length} of ${operations.length} operations, and only at their worst input: megabytes to parse, seal, store or answer with,`,
+    'thousands of problems to find in one body, or a hundred runs of the dearest pattern to compute. What bounds each is the limit',
+    'of its body, of its page or of its pattern.',
+    '',
+  ]
+}
+
+const LARGEST_DATABASE_BYTES = 10e9
+
+function databaseSizes({ sizes }: Counted): string[] {
+  return [
+    '## Size',
+    '',
+    'What a row takes in the database with all of its indexes, over 50,000 rows of 100 organizations, and how many fill the',
+    '10 GB of a D1 database. SQLite has pages of 4 KB: two rows of over 2 KB do not fit into one.',
+    '',
+    ...table(
+      ['row', 'bytes', '10 GB hold'],
+      sizes.map(({ name, bytes }) => [name, whole(bytes), whole(LARGEST_DATABASE_BYTES / bytes)]),
+    ),
+    '',
+  ]
+}
+
+/** In the tables of costs, in this order. */
+const OF_REQUESTS: readonly Charged[] = ['requests', 'cpuMs', 'rowsRead', 'rowsWritten', 'queueOperations']
+const MILLION = 1_000_000
+
+export function costs(counted: Counted): string[] {
+  const run = runUsage(counted)
+  const usages = [...documentedUsages(counted), { name: 'a run, from the claim to its end', usage: run }]
+  const idle = idleDay(counted)
+  const ofIdle = (charged: 'requests' | 'rowsRead' | 'rowsWritten') => {
+    const { what, freeADay } = PRICES[charged]
+    const amount = idle[charged] ?? 0
+    return `${whole(amount)} ${what} (${fine((amount / freeADay) * 100)} %)`
+  }
+  const months = MONTHS.map((month) => ({ month, usage: monthUsage(counted, month) }))
+  return [
+    '## Costs',
+    '',
+    `By Cloudflare's prices of November 2026 (\`bench/costs.ts\` has each with its page) and the counters above. The paid plan is ${PAID_PLAN_USD} USD a`,
+    'month, with what it includes. CPU is the upper bound above.',
+    '',
+    'Beyond what is included, a million requests in USD; and how many a day the free plan carries, if there is nothing else.',
+    '',
+    ...table(
+      [
+        'operation',
+        ...OF_REQUESTS.map((charged) => PRICES[charged].what),
+        'total',
+        'a day on the free plan',
+        'what ends first',
+      ],
+      usages.map(({ name, usage }) => usageRow(name, usage)),
+    ),
+    '',
+    'Ten runs that are due together share a message of the queue, and its batch, which is a request. A run counts with its delivery and',
+    'with its row being forgotten after 90 days. That an event of the audit trail is forgotten after a year, one row written, is not counted.',
+    '',
+    `A service that nobody calls ticks once a minute. A tick with nothing to do makes ${whole(counted.idle.database.statements)} D1 statements in ` +
+      `${whole(counted.idle.database.calls)} calls, reads ${whole(counted.idle.database.rowsRead)} rows and takes ` +
+      `${fine(counted.idle.cpuMs)} ms of CPU. So a day takes, of the free plan's allowances: ${ofIdle('requests')}, ` +
+      `${ofIdle('rowsRead')} and ${ofIdle('rowsWritten')}.`,
+    '',
+    'Months on the paid plan in USD, where nothing is over what is included: 0. Assumed are:',
+    '',
+    ...ASSUMPTIONS.map((assumption) => `- ${assumption}`),
+    '',
+    ...table(
+      ['', ...MONTHS.map(({ name }) => name)],
+      [
+        ['requests a day', ...MONTHS.map(({ requestsADay }) => whole(requestsADay))],
+        ['runs a day', ...MONTHS.map(({ runsADay }) => whole(runsADay))],
+        ['the plan', ...MONTHS.map(() => fine(PAID_PLAN_USD))],
+        ...CHARGED.map((charged) => [
+          PRICES[charged].what,
+          ...months.map(({ usage }) => `${fine(usdOf(charged, usage))} (${amountOf(usage, charged)})`),
+        ]),
+        ['total', ...months.map(({ usage }) => `**${fine(monthUsd(usage))}**`)],
+      ],
+    ),
+    '',
+    'In brackets is how much it is, in a month or at its end. Above 10 GB in D1, organizations are divided over databases',
+    '(docs/scaling.md), at the same price. `head_sampling_rate` lowers what is logged, and its price with it.',
+    '',
+  ]
+}
+
+function usageRow(name: string, usage: Usage): string[] {
+  const usd = OF_REQUESTS.map((charged) => usdBeyond(charged, (usage[charged] ?? 0) * MILLION))
+  const { times, first } = freeADay(usage)
+  return [name, ...usd.map(fine), fine(usd.reduce((sum, each) => sum + each, 0)), whole(times), first]
+}
+
+function amountOf(usage: Usage, charged: Charged): string {
+  const amount = usage[charged] ?? 0
+  return amount < MILLION ? whole(amount) : `${fine(amount / MILLION)} million`
 }
 
 function speedRows(speed: readonly Speed[]): string[][] {

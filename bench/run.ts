@@ -19,6 +19,7 @@ import {
   startWorker,
   type WorkerServer,
 } from './servers.ts'
+import { sizes } from './size.ts'
 
 const QUICK = process.argv.includes('--quick')
 const SIZES = QUICK
@@ -34,6 +35,10 @@ const SIZES = QUICK
       batchMs: 0.3,
       due: [100, 1e3],
       handled: 3_000,
+      typical: { warmUp: 2, cpuMs: 20, requests: 15 },
+      worst: { warmUp: 1, cpuMs: 10, requests: 3 },
+      idleTicks: 20,
+      runProjects: 2,
     }
   : {
       amount: 1_500,
@@ -47,6 +52,10 @@ const SIZES = QUICK
       batchMs: 2,
       due: [1e3, 1e4, 3e4],
       handled: 30_000,
+      typical: { warmUp: 30, cpuMs: 200, requests: 255 },
+      worst: { warmUp: 2, cpuMs: 200, requests: 127 },
+      idleTicks: 200,
+      runProjects: 20,
     }
 
 /** Neither the limits nor the rate limit are what is measured. */
@@ -56,6 +65,9 @@ const VARIABLES = {
   ORGANIZATION_ID: organizationId,
   USER_ID: userId,
 }
+
+/** As many as a page of a list may have. */
+const WIDE_LIMITS = { SCHEDULE_LIMIT: '1000', VARIABLE_LIMIT: '1000' }
 
 const WORKERS = {
   'floor 1: one statement': 'bench/floors/one-statement.ts',
@@ -121,6 +133,14 @@ async function run(): Promise<void> {
   await stopAll()
   const computed = await nextRuns(folder, SIZES)
 
+  say('Every operation')
+  const idle = await measure.idleTick(await startEmpty(instrumented), SIZES.idleTicks)
+  await stopAll()
+  const runs = await measure.runCosts(await startEmpty(instrumented), idle, SIZES.runProjects)
+  await stopAll()
+  const operations = await measure.operationCosts(await startEmpty(instrumented), SIZES)
+  await stopAll()
+
   const startUps = measure.startUps(bundles, folder)
   const text = report({
     quick: QUICK,
@@ -131,6 +151,7 @@ async function run(): Promise<void> {
     growth,
     nextRuns: computed,
     ticks,
+    counted: { operations, idle, runs, sizes: sizes() },
     startUps,
   })
   writeFileSync(join(import.meta.dirname, 'RESULTS.md'), text)
@@ -141,6 +162,13 @@ async function startSeeded(bundle: Bundle): Promise<WorkerServer> {
   const server = await startWorker(bundle, VARIABLES)
   servers.push(server)
   await measure.execute(server.database, [...schema(), ...seed()])
+  return server
+}
+
+async function startEmpty(bundle: Bundle): Promise<WorkerServer> {
+  const server = await startWorker(bundle, { ...VARIABLES, ...WIDE_LIMITS })
+  servers.push(server)
+  await measure.execute(server.database, schema())
   return server
 }
 

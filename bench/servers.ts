@@ -26,6 +26,8 @@ export interface WorkerServer extends Server {
   memoryMb(): number
   /** Fires the Cron Trigger. */
   tick(at: Date): Promise<void>
+  /** Hands messages over as the queue does. */
+  deliver(messages: readonly object[]): Promise<void>
 }
 
 /** Bundles a Worker as `wrangler deploy --minify` does. @param instrumented wraps its database, see instrument.ts. */
@@ -52,7 +54,10 @@ export async function bundle(contents: string): Promise<Bundle> {
   return { code, gzipBytes: gzipSync(code, { level: 9 }).byteLength }
 }
 
-/** Its queue has no consumer: what is sent is dropped. @param variables text bindings. */
+/**
+ * Its queue has no consumer: what is sent is dropped. Whatever it calls outside answers 204.
+ * @param variables text bindings.
+ */
 export async function startWorker(bundle: Bundle, variables: Record<string, string>): Promise<WorkerServer> {
   const before = new Set(childrenOf(process.pid))
   const miniflare = new Miniflare(
@@ -69,6 +74,11 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
         KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
         REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
       },
+      // The service logs each request.
+      handleStructuredLogs: ({ level, message }) => {
+        if (level === 'error') console.error(message)
+      },
+      outboundService: () => new Response(null, { status: 204 }),
       unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
       cf: false,
     }),
@@ -84,6 +94,17 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
       const worker = await miniflare.getWorker()
       const { outcome } = await worker.scheduled({ scheduledTime, cron: '* * * * *' })
       if (outcome !== 'ok') throw new Error(`The tick ended with ${outcome}`)
+    },
+    deliver: async (messages) => {
+      const worker = await miniflare.getWorker()
+      const batch = messages.map((body, index) => ({
+        id: String(index),
+        timestamp: new Date(),
+        attempts: 1,
+        body,
+      }))
+      const { outcome } = await worker.queue('bench', batch)
+      if (outcome !== 'ok') throw new Error(`The delivery ended with ${outcome}`)
     },
     cpuMs: () => processes.reduce((sum, pid) => sum + cpuMsOf(pid), 0),
     memoryMb: () => processes.reduce((sum, pid) => sum + memoryMbOf(pid), 0),

@@ -1,0 +1,603 @@
+/**
+ * Every operation: a request that succeeds, and the dearest inputs that are known. Each is made anew for each time that
+ * it is sent, with what it needs, before the clock is read.
+ */
+import { v7 as newUuid } from 'uuid'
+import { SCOPES } from '../src/access/scopes.ts'
+import { type Contract, BODY_LIMIT_BYTES as USUAL_LIMIT_BYTES } from '../src/http/endpoint.ts'
+import { operations as endpoints } from '../src/operations.ts'
+import type { BenchRequest } from './load.ts'
+import { ALL_FIELDS_LISTED, rangesOnLeapDay } from './next-run.ts'
+import {
+  type Body,
+  FILE,
+  type Filled,
+  fill,
+  json,
+  newSkill,
+  PICTURE,
+  Place,
+  RUN_ENDPOINT,
+  USER,
+} from './place.ts'
+import type { WorkerServer } from './servers.ts'
+
+/** What the requests are of. */
+export interface Places {
+  /** Has a hundred of each. */
+  readonly usual: Filled
+  /** Has as many of each as a page of a list may have. */
+  readonly full: Filled
+  /** The n-th of many, for what there is once in an organization: its project, its sessions, the first of them pinned. */
+  other(index: number): Promise<Other>
+}
+
+interface Other {
+  readonly place: Place
+  readonly sessions: readonly string[]
+}
+
+const USUAL_COUNT = 100
+const LARGEST_PAGE = 1000
+const PINS_OF_OTHERS = 10
+
+export async function openPlaces(server: WorkerServer): Promise<Places> {
+  const others = new Map<number, Promise<Other>>()
+  const open = async (): Promise<Other> => {
+    const place = await Place.open(server)
+    const projectId = await place.put('projects')
+    const sessions: string[] = []
+    for (let count = 0; count < PINS_OF_OTHERS; count++) {
+      const id = await place.put('sessions', { projectId })
+      await place.send('PUT', `/v1/pins/session/${id}`)
+      sessions.push(id)
+    }
+    return { place, sessions: [...sessions, await place.put('sessions', { projectId })] }
+  }
+  return {
+    usual: await fill(await Place.open(server), USUAL_COUNT),
+    full: await fill(await Place.open(server), LARGEST_PAGE),
+    other(index) {
+      const other = others.get(index) ?? open()
+      others.set(index, other)
+      return other
+    },
+  }
+}
+
+/** A request, without what the contract of its operation says. */
+interface Asked extends Body {
+  readonly place: Place
+  readonly path: string
+  readonly refusal?: number
+}
+
+type Ask = (places: Places, index: number) => Asked | Promise<Asked>
+
+interface Asks {
+  readonly typical: Ask
+  /** By what it is. The longest headers and the bodies that are refused (below) come besides. */
+  readonly worst?: Readonly<Record<string, Ask>>
+}
+
+const KIBIBYTE = 1024
+const MEBIBYTE = KIBIBYTE * KIBIBYTE
+
+/** A request of the usual place. */
+const usual =
+  (pathOf: (filled: Filled, index: number) => string, bodyOf: (index: number) => Body = () => ({})): Ask =>
+  ({ usual }, index) => ({ place: usual.place, path: pathOf(usual, index), ...bodyOf(index) })
+
+/** The largest page of a list in the full place. */
+const largestPage = (pathOf: (filled: Filled) => string): Readonly<Record<string, Ask>> => ({
+  '1,000 items': ({ full }) => ({ place: full.place, path: `${pathOf(full)}?limit=${LARGEST_PAGE}` }),
+})
+
+const at = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item
+
+/** The life of a kind of platform resource. `fieldsOf` is what it is made with. */
+function life(
+  name: string,
+  plural: string,
+  kind: string,
+  fieldsOf: (filled: Filled) => object = () => ({}),
+): Record<string, Asks> {
+  const add = ({ usual }: Places) => usual.place.put(kind, fieldsOf(usual))
+  return {
+    [`put${name}`]: {
+      typical: ({ usual }) => ({
+        place: usual.place,
+        path: `/v1/${kind}/${newUuid()}`,
+        ...json({ name: 'Bench', ...fieldsOf(usual) }),
+      }),
+    },
+    [`retrieve${name}`]: {
+      typical: async (places) => ({ place: places.usual.place, path: `/v1/${kind}/${await add(places)}` }),
+    },
+    [`list${plural}`]: { typical: usual(() => `/v1/${kind}`), worst: largestPage(() => `/v1/${kind}`) },
+    [`delete${name}`]: {
+      typical: async (places) => ({ place: places.usual.place, path: `/v1/${kind}/${await add(places)}` }),
+    },
+  }
+}
+
+const archiving = (name: string, kind: string): Record<string, Asks> => ({
+  [`update${name}`]: {
+    typical: async ({ usual: { place } }) => ({
+      place,
+      path: `/v1/${kind}/${await place.put(kind)}`,
+      ...json({ archived: true }),
+    }),
+  },
+})
+
+/** The schedules of a kind of parent and their runs. `inZone` is what a schedule of it has besides its expression. */
+function schedulesOf(
+  name: 'Project' | 'Agent',
+  kind: 'projects' | 'agents',
+  characters: number,
+  inZone: (timezone: string) => object,
+): Record<string, Asks> {
+  const schedules = `${name.toLowerCase()}Schedules` as 'projectSchedules' | 'agentSchedules'
+  const paris = inZone('Europe/Paris')
+  const typicalCron = (index: number) => json({ cron: `${index % 60} 9 * * 1-5`, ...paris })
+  const worstCrons = {
+    [`cron: ranges on 29 February, ${characters} characters`]: rangesOnLeapDay(characters),
+    ...(ALL_FIELDS_LISTED.length <= characters && { 'cron: all five fields, listed': ALL_FIELDS_LISTED }),
+  }
+  const newParent = async ({ usual: { place } }: Places) => `/v1/${kind}/${await place.put(kind)}`
+  const creating =
+    (bodyOf: (index: number) => Body): Ask =>
+    async (places, index) => ({
+      place: places.usual.place,
+      path: `${await newParent(places)}/schedules`,
+      ...bodyOf(index),
+    })
+  const withWorstCrons = (askWith: (body: Body) => Ask) =>
+    Object.fromEntries(
+      Object.entries(worstCrons).map(([what, cron]) => [
+        what,
+        askWith(json({ cron, ...inZone('Antarctica/Troll') })),
+      ]),
+    )
+  const existing = (bodyOf: (index: number) => Body) =>
+    usual((filled, index) => at(filled[schedules], index), bodyOf)
+  return {
+    [`create${name}Schedule`]: {
+      typical: creating(typicalCron),
+      worst: withWorstCrons((body) => creating(() => body)),
+    },
+    [`list${name}Schedules`]: {
+      typical: usual((filled) => `/v1/${kind}/${filled[kind][0]}/schedules`),
+      worst: largestPage((filled) => `/v1/${kind}/${filled[kind][0]}/schedules`),
+    },
+    [`retrieve${name}Schedule`]: { typical: existing(() => ({})) },
+    [`update${name}Schedule`]: {
+      typical: existing(typicalCron),
+      worst: withWorstCrons((body) => existing(() => body)),
+    },
+    [`delete${name}Schedule`]: {
+      typical: async (places) => {
+        const { place } = places.usual
+        return { place, path: await place.addSchedule(await newParent(places)) }
+      },
+    },
+    [`list${name}ScheduleRuns`]: {
+      typical: usual((filled) => `${filled[schedules][0]}/runs`),
+      worst: largestPage((filled) => `${filled[schedules][0]}/runs`),
+    },
+    // Not the first, whose runs are listed.
+    [`create${name}ScheduleRun`]: {
+      typical: usual((filled, index) => `${filled[schedules][1 + (index % (USUAL_COUNT - 1))]}/runs`),
+    },
+  }
+}
+
+const preview = (query: Record<string, string>) =>
+  usual(() => `/v1/schedule-preview?${new URLSearchParams(query)}`)
+
+const MOST_FILES = 200
+const LARGEST_SKILL_BYTES = 4 * MEBIBYTE
+const LARGEST_SKILL_BODY_BYTES = 16 * MEBIBYTE
+/** JSON writes it with six characters. */
+const ESCAPED = '\u0001'
+const BYTES_OF_ESCAPED = 6
+
+/** The most files, with the longest names. */
+function largestSkill(character: string, bytesOfFile: number): Body {
+  const files = Array.from({ length: MOST_FILES }, (_, index) => ({
+    filename: `${index}`.padEnd(255, 'n'),
+    content: character.repeat(bytesOfFile),
+  }))
+  return {
+    ...json({ name: newUuid(), description: 'd'.repeat(1024), files }),
+    headers: { 'idempotency-key': newUuid() },
+  }
+}
+
+const LARGEST_SKILLS: Readonly<Record<string, () => Body>> = {
+  '200 files, 4 MiB': () => largestSkill('n', LARGEST_SKILL_BYTES / MOST_FILES - 1),
+  // With room for the rest of the body.
+  '200 files, 16 MiB with escapes': () =>
+    largestSkill(
+      ESCAPED,
+      Math.floor((LARGEST_SKILL_BODY_BYTES - 80 * KIBIBYTE) / MOST_FILES / BYTES_OF_ESCAPED),
+    ),
+}
+
+const ofLargestSkills = (askWith: (bodyOf: () => Body) => Ask) =>
+  Object.fromEntries(Object.entries(LARGEST_SKILLS).map(([what, bodyOf]) => [what, askWith(bodyOf)]))
+
+const newLargestSkill =
+  (bodyOf: () => Body): Ask =>
+  async ({ usual: { place } }) => ({
+    place,
+    path: `/v1/skills/${await place.send('POST', '/v1/skills', bodyOf())}`,
+  })
+
+const LARGEST_FILE = Buffer.alloc(95_000_000)
+const LARGEST_PICTURE = Buffer.concat([PICTURE, Buffer.alloc(5 * MEBIBYTE - PICTURE.byteLength)])
+
+const MOST_VARIABLES_AT_ONCE = 100
+const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
+
+const variablesOf = async (place: Place) =>
+  `/v1/projects/${await place.put('projects')}/environment-variables`
+
+/** The most variables at once. */
+const largestVariables =
+  (value: string): Ask =>
+  async ({ usual: { place } }) => ({
+    place,
+    path: await variablesOf(place),
+    ...json({
+      variables: Array.from({ length: MOST_VARIABLES_AT_ONCE }, (_, index) => ({
+        key: `${'K'.repeat(250)}_${index}`,
+        value,
+      })),
+    }),
+    headers: { 'idempotency-key': newUuid() },
+  })
+
+const newKey = (place: Place) =>
+  place.send('POST', '/v1/api-keys', json({ name: 'bench', scopes: ['pins:read'] }))
+
+const newRun = ({ usual: { place, projectSchedules } }: Places, index: number) =>
+  place.addRun(projectSchedules[1 + (index % (USUAL_COUNT - 1))] ?? '')
+
+const PICTURE_PATH = `/v1/users/${USER}/profile-picture`
+
+const asks: Readonly<Record<string, Asks>> = {
+  updatePin: {
+    typical({ usual: { place, pinned } }, index) {
+      // Knuth's multiplicative hash: nearly every placement is a move.
+      const hash = Math.imul(index + 1, 2654435761) >>> 0
+      const moved = hash % pinned.length
+      const target = (moved + 1 + ((hash >>> 8) % (pinned.length - 1))) % pinned.length
+      const position = hash % 2 === 0 ? 'before' : 'after'
+      return {
+        place,
+        path: `/v1/pins/session/${pinned[moved]}`,
+        ...json({ placement: { target: { type: 'session', id: pinned[target] }, position } }),
+      }
+    },
+  },
+  // The most pins that a user has are the usual ones.
+  listPins: { typical: usual(() => '/v1/pins') },
+  putPin: {
+    async typical({ other }, index) {
+      const { place, sessions } = await other(index)
+      const path = `/v1/pins/session/${sessions[PINS_OF_OTHERS]}`
+      await place.send('PUT', path)
+      await place.send('DELETE', path)
+      return { place, path }
+    },
+  },
+  deletePin: {
+    async typical({ other }, index) {
+      const { place, sessions } = await other(index)
+      const path = `/v1/pins/session/${sessions[PINS_OF_OTHERS]}`
+      await place.send('PUT', path)
+      return { place, path }
+    },
+  },
+
+  retrieveMe: { typical: usual(() => '/v1/me') },
+  createApiKey: {
+    typical: usual(
+      () => '/v1/api-keys',
+      () => json({ name: 'bench', scopes: ['pins:read'] }),
+    ),
+    worst: {
+      'all scopes, 100 projects': ({ usual: { place, projects } }) => ({
+        place,
+        path: '/v1/api-keys',
+        ...json({ name: 'n'.repeat(255), scopes: SCOPES, projectIds: projects }),
+      }),
+      '64 KiB of scopes that there are not': usual(
+        () => '/v1/api-keys',
+        () => ({ ...json({ name: 'bench', scopes: Array(32_700).fill(0) }), refusal: 400 }),
+      ),
+    },
+  },
+  listApiKeys: { typical: usual(() => '/v1/api-keys'), worst: largestPage(() => '/v1/api-keys') },
+  deleteApiKey: {
+    typical: async ({ usual: { place } }) => ({ place, path: `/v1/api-keys/${await newKey(place)}` }),
+  },
+  rotateApiKey: {
+    typical: async ({ usual: { place } }) => ({
+      place,
+      path: `/v1/api-keys/${await newKey(place)}/rotate`,
+      ...json({ overlapSeconds: 60 }),
+    }),
+  },
+  listAuditEvents: { typical: usual(() => '/v1/audit-events'), worst: largestPage(() => '/v1/audit-events') },
+
+  ...life('Project', 'Projects', 'projects'),
+  ...archiving('Project', 'projects'),
+  ...life('Agent', 'Agents', 'agents'),
+  ...archiving('Agent', 'agents'),
+  ...life('Session', 'Sessions', 'sessions', ({ projects }) => ({ projectId: projects[0] })),
+  ...life('PullRequest', 'PullRequests', 'pull-requests', ({ projects }) => ({ projectId: projects[0] })),
+  ...life('User', 'Users', 'users'),
+
+  ...schedulesOf('Project', 'projects', 255, (timezone) => ({ timezone })),
+  ...schedulesOf('Agent', 'agents', 500, () => ({})),
+  previewSchedule: {
+    typical: preview({ cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' }),
+    worst: {
+      '100 runs of ranges on 29 February, 500 characters': preview({
+        cron: rangesOnLeapDay(500),
+        timezone: 'Antarctica/Troll',
+        from: '2096-03-01T00:00:00.000Z',
+        count: '100',
+      }),
+      '100 runs of all five fields, listed': preview({
+        cron: ALL_FIELDS_LISTED,
+        timezone: 'Antarctica/Troll',
+        count: '100',
+      }),
+    },
+  },
+  listRuns: { typical: usual(() => '/v1/runs'), worst: largestPage(() => '/v1/runs') },
+  retrieveRun: { typical: usual(({ runs }, index) => at(runs, index)) },
+  acknowledgeRun: {
+    typical: async (places, index) => ({
+      place: places.usual.place,
+      path: `/v1/runs/${await newRun(places, index)}/acknowledge`,
+    }),
+  },
+
+  putRunEndpoint: {
+    typical: usual(
+      () => '/v1/run-endpoint',
+      (index) => json({ url: `https://receiver.example.com/${index}` }),
+    ),
+    worst: {
+      'the longest URL': usual(
+        () => '/v1/run-endpoint',
+        () => json({ url: `https://receiver.example.com/${'ä'.repeat(1970)}` }),
+      ),
+    },
+  },
+  retrieveRunEndpoint: { typical: usual(() => '/v1/run-endpoint') },
+  rotateRunEndpoint: {
+    typical: usual(
+      () => '/v1/run-endpoint/rotate',
+      () => json({ overlapSeconds: 0 }),
+    ),
+  },
+  deleteRunEndpoint: {
+    async typical({ other }, index) {
+      const { place } = await other(index)
+      await place.send('PUT', '/v1/run-endpoint', RUN_ENDPOINT)
+      return { place, path: '/v1/run-endpoint' }
+    },
+  },
+
+  listSessionFiles: {
+    typical: usual(({ sessions }) => `/v1/sessions/${sessions[0]}/files`),
+    worst: largestPage(({ sessions }) => `/v1/sessions/${sessions[0]}/files`),
+  },
+  // Not into the first, whose files are listed.
+  putSessionFile: {
+    typical: usual(
+      ({ sessions }) => `/v1/sessions/${sessions[1]}/files?path=${newUuid()}.ts`,
+      () => ({ body: FILE }),
+    ),
+    worst: {
+      '95 MB': usual(
+        ({ sessions }) => `/v1/sessions/${sessions[1]}/files?path=${'p'.repeat(1000)}`,
+        () => ({ body: LARGEST_FILE }),
+      ),
+    },
+  },
+  retrieveSessionFileContent: {
+    typical: usual(({ files }, index) => `${at(files, index)}/content`),
+    worst: {
+      async '95 MB'({ usual: { place, sessions } }) {
+        const files = `/v1/sessions/${sessions[1]}/files`
+        const id = await place.send('PUT', `${files}?path=largest`, { body: LARGEST_FILE })
+        return { place, path: `${files}/${id}/content` }
+      },
+    },
+  },
+  deleteSessionFile: {
+    typical: async ({ usual: { place, sessions } }) => ({
+      place,
+      path: await place.addFile(sessions[1] ?? ''),
+    }),
+  },
+
+  retrieveSkill: {
+    typical: usual(({ skills }, index) => `/v1/skills/${at(skills, index)}`),
+    worst: ofLargestSkills(newLargestSkill),
+  },
+  listSkills: { typical: usual(() => '/v1/skills'), worst: largestPage(() => '/v1/skills') },
+  createSkill: {
+    typical: usual(
+      () => '/v1/skills',
+      () => json(newSkill()),
+    ),
+    worst: ofLargestSkills((bodyOf) => usual(() => '/v1/skills', bodyOf)),
+  },
+  updateSkill: {
+    typical: usual(
+      ({ skills }, index) => `/v1/skills/${at(skills, index)}`,
+      () => json({ files: newSkill().files }),
+    ),
+    worst: ofLargestSkills((bodyOf) => usual(({ skills }) => `/v1/skills/${skills[0]}`, bodyOf)),
+  },
+  deleteSkill: {
+    typical: async ({ usual: { place } }) => ({
+      place,
+      path: `/v1/skills/${await place.send('POST', '/v1/skills', json(newSkill()))}`,
+    }),
+    worst: ofLargestSkills(newLargestSkill),
+  },
+
+  putProfilePicture: {
+    typical: usual(
+      () => PICTURE_PATH,
+      () => ({ body: PICTURE }),
+    ),
+    worst: {
+      '5 MiB': usual(
+        () => PICTURE_PATH,
+        () => ({ body: LARGEST_PICTURE }),
+      ),
+    },
+  },
+  retrieveProfilePicture: {
+    typical: usual(() => PICTURE_PATH),
+    worst: {
+      async '5 MiB'({ other }, index) {
+        const { place } = await other(index)
+        await place.send('PUT', PICTURE_PATH, { body: LARGEST_PICTURE })
+        return { place, path: PICTURE_PATH }
+      },
+    },
+  },
+  deleteProfilePicture: {
+    async typical({ other }, index) {
+      const { place } = await other(index)
+      await place.send('PUT', PICTURE_PATH, { body: PICTURE })
+      return { place, path: PICTURE_PATH }
+    },
+  },
+
+  listEnvironmentVariables: {
+    typical: usual(({ projects }) => `/v1/projects/${projects[0]}/environment-variables`),
+    worst: largestPage(({ projects }) => `/v1/projects/${projects[0]}/environment-variables`),
+  },
+  putEnvironmentVariable: {
+    typical: async ({ usual: { place } }) => ({
+      place,
+      path: `${await variablesOf(place)}/DATABASE_URL`,
+      ...json({ value: 'postgres://app@db.internal/shop' }),
+    }),
+    worst: {
+      '64 KiB, escaped': async ({ usual: { place } }) => ({
+        place,
+        path: `${await variablesOf(place)}/DATABASE_URL`,
+        ...json({ value: ESCAPED.repeat(LARGEST_VALUE_BYTES) }),
+      }),
+    },
+  },
+  setEnvironmentVariables: {
+    typical: async ({ usual: { place } }) => ({
+      place,
+      path: await variablesOf(place),
+      ...json({
+        variables: Array.from({ length: 10 }, (_, index) => ({ key: `KEY_${index}`, value: 'value' })),
+      }),
+    }),
+    worst: {
+      '100 variables of 64 KiB': largestVariables('v'.repeat(LARGEST_VALUE_BYTES)),
+      '100 variables, 8 MiB with escapes': largestVariables(ESCAPED.repeat(13_900)),
+    },
+  },
+  deleteEnvironmentVariable: {
+    async typical({ usual: { place } }) {
+      const path = `${await variablesOf(place)}/DATABASE_URL`
+      await place.send('PUT', path, json({ value: 'postgres://app@db.internal/shop' }))
+      return { place, path }
+    },
+  },
+}
+
+/** A little below what the service lets pass: 16 KiB of names and values. */
+const HEADERS_BYTES = 15 * KIBIBYTE
+/** A little below what Cloudflare lets pass: 16 KB of a URL. */
+const QUERY_BYTES = 14_000
+
+const LONGEST_HEADERS = Object.fromEntries(
+  Array.from({ length: HEADERS_BYTES / 5 }, (_, index) => [`x${index.toString(36).padStart(4, '0')}`, '']),
+)
+
+/** As many as there is room for. */
+const LONGEST_QUERY = '&a'.repeat(QUERY_BYTES / 2)
+
+/** Bodies of so many bytes that are refused: what costs the most before anything is asked of the database. */
+const REFUSED_BODIES: Readonly<Record<string, (bytes: number) => string>> = {
+  'nested arrays': (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
+  'unknown names': (bytes) => {
+    const properties = Array.from(
+      { length: Math.floor(bytes / 11) - 1 },
+      (_, index) => `"${index.toString(36).padStart(6, 'a')}":0`,
+    )
+    return `{${properties.join()}}`
+  },
+}
+
+export interface MeasuredOperation {
+  readonly name: string
+  readonly typical: (places: Places, index: number) => Promise<BenchRequest>
+  readonly worst: ReadonlyMap<string, MeasuredOperation['typical']>
+}
+
+/** @throws if an operation of the service is missing here, or the other way round. */
+export function everyOperation(): MeasuredOperation[] {
+  const names = endpoints.map(({ contract }) => contract.operationId)
+  const strange = Object.keys(asks).filter((name) => !names.includes(name))
+  if (strange.length > 0) throw new Error(`The service has no ${strange}`)
+  return endpoints.map(({ contract }) => {
+    const ask = asks[contract.operationId]
+    if (!ask) throw new Error(`There is no request of ${contract.operationId}`)
+    const requestOf =
+      (ask: Ask): MeasuredOperation['typical'] =>
+      async (places, index) => {
+        const { place, ...request } = await ask(places, index)
+        return { method: contract.method, token: place.token, ...request }
+      }
+    const worst = { ...ask.worst, ...worstOfAll(ask.typical, contract) }
+    return {
+      name: contract.operationId,
+      typical: requestOf(ask.typical),
+      worst: new Map(Object.entries(worst).map(([what, ask]) => [what, requestOf(ask)])),
+    }
+  })
+}
+
+function worstOfAll(
+  typical: Ask,
+  { body, bodyLimitBytes = USUAL_LIMIT_BYTES }: Contract,
+): Record<string, Ask> {
+  const longest: Ask = async (places, index) => {
+    const asked = await typical(places, index)
+    const path = `${asked.path}${asked.path.includes('?') ? '' : '?'}${LONGEST_QUERY}`
+    return { ...asked, path, headers: { ...LONGEST_HEADERS, ...asked.headers } }
+  }
+  const refused = Object.entries(body ? REFUSED_BODIES : {}).map(([what, bodyOf]): [string, Ask] => {
+    const text = bodyOf(bodyLimitBytes)
+    return [
+      `${sizeOf(bodyLimitBytes)} of ${what}`,
+      async (places, index) => ({ ...(await typical(places, index)), body: text, refusal: 400 }),
+    ]
+  })
+  return { 'the longest headers and query': longest, ...Object.fromEntries(refused) }
+}
+
+function sizeOf(bytes: number): string {
+  return bytes < MEBIBYTE ? `${Math.floor(bytes / KIBIBYTE)} KiB` : `${Math.floor(bytes / MEBIBYTE)} MiB`
+}

@@ -1,0 +1,149 @@
+/** Organizations that are filled through HTTP, by the service's own operations. */
+import { v7 as newUuid } from 'uuid'
+import { organization } from './data.ts'
+import { ask, type BenchRequest } from './load.ts'
+import type { WorkerServer } from './servers.ts'
+
+export type Method = BenchRequest['method']
+export type Body = Pick<BenchRequest, 'body' | 'headers'>
+
+export function json(value: unknown): { readonly body: string } {
+  return { body: JSON.stringify(value) }
+}
+
+/** How many requests are under way while a place is filled. */
+const AT_ONCE = 8
+
+/** What `make` answers with for 0 to `count` − 1, in order. */
+export async function times<Item>(count: number, make: (index: number) => Promise<Item>): Promise<Item[]> {
+  const items: Item[] = []
+  for (let start = 0; start < count; start += AT_ONCE) {
+    const length = Math.min(AT_ONCE, count - start)
+    items.push(...(await Promise.all(Array.from({ length }, (_, index) => make(start + index)))))
+  }
+  return items
+}
+
+/** An organization, and the user and the key that fill it. */
+export class Place {
+  readonly token: string
+  readonly #origin: URL
+
+  private constructor(origin: URL, token: string) {
+    this.#origin = origin
+    this.token = token
+  }
+
+  static async open({ origin, database }: WorkerServer): Promise<Place> {
+    const { token, rows } = organization(newUuid(), USER)
+    await database.batch(rows.map((sql) => database.prepare(sql)))
+    return new Place(origin, token)
+  }
+
+  /** @returns the id of what the request made. @throws if it fails. */
+  async send(method: Method, path: string, request: Body = {}): Promise<string> {
+    const { status, body } = await ask(this.#origin, this.token, { method, path, ...request })
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`)
+    return 'id' in body ? String(body.id) : ''
+  }
+
+  /** Makes one of what is put under an id of the caller's. @returns the id. */
+  put(kind: string, fields: object = {}): Promise<string> {
+    return this.send('PUT', `/v1/${kind}/${newUuid()}`, json({ name: 'Bench', ...fields }))
+  }
+
+  /** @returns the path of a new schedule of the parent that the path names. */
+  async addSchedule(parent: string): Promise<string> {
+    const timezone = parent.includes('/projects/') && { timezone: 'Europe/Paris' }
+    const id = await this.send('POST', `${parent}/schedules`, json({ cron: '0 6 * * *', ...timezone }))
+    return `${parent}/schedules/${id}`
+  }
+
+  /** With a key, as two requests of one millisecond make one run else. @returns the id of a new run. */
+  addRun(schedule: string): Promise<string> {
+    return this.send('POST', `${schedule}/runs`, { headers: { 'idempotency-key': newUuid() } })
+  }
+
+  /** @returns the path of a new file. */
+  async addFile(sessionId: string): Promise<string> {
+    const files = `/v1/sessions/${sessionId}/files`
+    return `${files}/${await this.send('PUT', `${files}?path=${newUuid()}.ts`, { body: FILE })}`
+  }
+}
+
+/** The user that every key acts as. */
+export const USER = 'ada'
+const KIBIBYTE = 1024
+export const FILE = Buffer.alloc(4 * KIBIBYTE, 'contents of a file\n')
+export const PICTURE = Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(20 * KIBIBYTE)])
+export const RUN_ENDPOINT = json({ url: 'https://receiver.example.com/' })
+
+/** A skill of the usual size. */
+export function newSkill() {
+  const files = Array.from({ length: 5 }, (_, index) => ({
+    filename: `file-${index}.md`,
+    content: 'contents'.repeat(250),
+  }))
+  return { name: `skill-${newUuid()}`, description: 'A skill.', files }
+}
+
+/** A place with so many of everything that is listed. All that can hang on one thing hangs on the first of its kind. */
+export interface Filled {
+  readonly place: Place
+  readonly projects: readonly string[]
+  readonly agents: readonly string[]
+  readonly sessions: readonly string[]
+  readonly pullRequests: readonly string[]
+  readonly skills: readonly string[]
+  readonly apiKeys: readonly string[]
+  /** Paths. */
+  readonly projectSchedules: readonly string[]
+  readonly agentSchedules: readonly string[]
+  readonly files: readonly string[]
+  readonly runs: readonly string[]
+  /** The sessions that are pinned. */
+  readonly pinned: readonly string[]
+}
+
+const MOST_PINS = 50
+const VARIABLES_AT_ONCE = 100
+
+export async function fill(place: Place, count: number): Promise<Filled> {
+  const many = (make: (index: number) => Promise<string>) => times(count, make)
+  const projects = await many(() => place.put('projects'))
+  const agents = await many(() => place.put('agents'))
+  const [projectId = ''] = projects
+  const sessions = await many(() => place.put('sessions', { projectId }))
+  const pullRequests = await many(() => place.put('pull-requests', { projectId }))
+  await many(() => place.put('users'))
+  const apiKeys = await many(() => place.send('POST', '/v1/api-keys', json({ name: 'bench', scopes: [] })))
+  const skills = await many(() => place.send('POST', '/v1/skills', json(newSkill())))
+  const files = await many(() => place.addFile(sessions[0] ?? ''))
+  const projectSchedules = await many(() => place.addSchedule(`/v1/projects/${projectId}`))
+  const agentSchedules = await many(() => place.addSchedule(`/v1/agents/${agents[0]}`))
+  const runs = await many(() => place.addRun(projectSchedules[0] ?? ''))
+  await many(() => place.addRun(agentSchedules[0] ?? ''))
+  for (let start = 0; start < count; start += VARIABLES_AT_ONCE) {
+    const length = Math.min(VARIABLES_AT_ONCE, count - start)
+    const variables = Array.from({ length }, (_, index) => ({ key: `KEY_${start + index}`, value: 'value' }))
+    await place.send('POST', `/v1/projects/${projectId}/environment-variables`, json({ variables }))
+  }
+  const pinned = sessions.slice(0, MOST_PINS)
+  await times(pinned.length, (index) => place.send('PUT', `/v1/pins/session/${pinned[index]}`))
+  await place.send('PUT', '/v1/run-endpoint', RUN_ENDPOINT)
+  await place.send('PUT', `/v1/users/${USER}/profile-picture`, { body: PICTURE })
+  return {
+    place,
+    projects,
+    agents,
+    sessions,
+    pullRequests,
+    skills,
+    apiKeys,
+    projectSchedules,
+    agentSchedules,
+    files,
+    runs: runs.map((id) => `/v1/runs/${id}`),
+    pinned,
+  }
+}
