@@ -36,8 +36,9 @@ function isWorthRepeating(request: Request, { status }: Response): boolean {
   return status === 429 || ((status === 500 || status === 503) && isSafe(request))
 }
 
-function isSafe({ method, headers }: Request): boolean {
-  return SAFE_METHODS.includes(method) || headers.has('Idempotency-Key')
+function isSafe({ method, headers, url }: Request): boolean {
+  const isAcknowledgement = new URL(url).pathname.endsWith('/acknowledge')
+  return SAFE_METHODS.includes(method) || headers.has('Idempotency-Key') || isAcknowledgement
 }
 
 function pause(ms: number): Promise<void> {

@@ -27,6 +27,7 @@ const MADE = 'made'
 const IF_MISSING = 'if there is none of this name in the account'
 const HEALTH_CHECKS = 60
 const HEALTH_CHECK_MS = 2000
+const HEALTH_TIMEOUT_MS = 10_000
 
 export interface Step {
   readonly title: string
@@ -124,12 +125,22 @@ function logIn({ account }: Deploying): Step {
 
 function database({ account, target, wishes }: Deploying, name: string): Step {
   const create = ['d1', 'create', name, ...located(wishes)]
+  return resource(`D1 database ${name}`, target, create, () => account.get(`/d1/database/${name}`))
+}
+
+/** What is made by one command, if it is not found. */
+function resource(
+  title: string,
+  target: Target,
+  create: readonly string[],
+  find: () => Promise<unknown>,
+): Step {
   return {
-    title: `D1 database ${name}`,
+    title,
     lines: [IF_MISSING],
     commands: [create],
     run: async () => {
-      if (await account.get(`/d1/database/${name}`)) return THERE
+      if (await find()) return THERE
       runWrangler(create, target)
       return MADE
     },
@@ -156,16 +167,7 @@ function replication({ account, config }: Deploying, name: string): Step {
 
 function bucket({ account, target, wishes }: Deploying, name: string): Step {
   const create = ['r2', 'bucket', 'create', name, ...located(wishes)]
-  return {
-    title: `R2 bucket ${name}`,
-    lines: [IF_MISSING],
-    commands: [create],
-    run: async () => {
-      if (await account.get(`/r2/buckets/${name}`)) return THERE
-      runWrangler(create, target)
-      return MADE
-    },
-  }
+  return resource(`R2 bucket ${name}`, target, create, () => account.get(`/r2/buckets/${name}`))
 }
 
 function located({ location }: Wishes): string[] {
@@ -181,18 +183,10 @@ function queueNames({ queues }: Configuration): string[] {
 }
 
 function queue({ account, target }: Deploying, name: string): Step {
-  const create = ['queues', 'create', name]
-  return {
-    title: `Queue ${name}`,
-    lines: [IF_MISSING],
-    commands: [create],
-    run: async () => {
-      const found = await account.get<{ queue_name: string }[]>(`/queues?${new URLSearchParams({ name })}`)
-      if (found?.some(({ queue_name }) => queue_name === name)) return THERE
-      runWrangler(create, target)
-      return MADE
-    },
-  }
+  return resource(`Queue ${name}`, target, ['queues', 'create', name], async () => {
+    const found = await account.get<{ queue_name: string }[]>(`/queues?${new URLSearchParams({ name })}`)
+    return found?.find(({ queue_name }) => queue_name === name)
+  })
 }
 
 /** An account has one for all of its Workers, once it is registered. */
@@ -231,7 +225,8 @@ function secret(deploying: Deploying): Step {
       }
       deploying.secretsFile = file
       if (left) return `from ${basename(file)}`
-      const keys = `key-1:${randomBytes(32).toString('base64')}`
+      // Each key has an id of its own, so that an older one can be put beside it.
+      const keys = `key-${Date.now()}:${randomBytes(32).toString('base64')}`
       writeFileSync(file, `${JSON.stringify({ [SECRET]: keys })}\n`, { mode: 0o600, flag: 'wx' })
       return `${MADE}, in ${file}.
 Without it nobody can read the environment variables again, not even Cloudflare. Move it into a password manager.`
@@ -239,7 +234,7 @@ Without it nobody can read the environment variables again, not even Cloudflare.
   }
 }
 
-/** Before the code: they only add, so the code that is being replaced works on the new schema. */
+/** Before the code: all since 0002 only add, so the code that is being replaced works on the new schema. */
 function migrations({ config, target }: Deploying): Step {
   const folder = config.d1_databases.find(({ binding }) => binding === 'DB')?.migrations_dir ?? 'migrations'
   const files = readdirSync(join(dirname(configFileOf(target)), folder)).filter((file) =>
@@ -343,7 +338,7 @@ async function untilHealthy(url: string): Promise<void> {
   for (let check = 0; check < HEALTH_CHECKS; check++) {
     if (check > 0) await setTimeout(HEALTH_CHECK_MS)
     try {
-      const response = await fetch(url)
+      const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
       if (response.ok) return
       last = `${response.status} ${await response.text()}`
     } catch (error) {

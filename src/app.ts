@@ -21,8 +21,8 @@ const BASE_PATHS = ['/', PREFIX]
 const HEADERS_LIMIT_BYTES = 16 * 1024
 
 /** Answers are data: nothing in them is ever to run, be framed or be guessed at by a browser. */
+const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 const SECURITY_HEADERS = Object.entries({
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
   'Strict-Transport-Security': 'max-age=31536000',
@@ -59,7 +59,8 @@ export function createApp(): Hono<HonoEnvironment> {
     const { headers } = c.res
     headers.set('X-Request-Id', c.get('requestId'))
     headers.set('Cache-Control', headers.has('ETag') ? 'private, no-cache' : 'no-store')
-    for (const [name, value] of SECURITY_HEADERS) if (!headers.has(name)) headers.set(name, value)
+    headers.set('Content-Security-Policy', c.get('isPage') ? PAGE_POLICY : DATA_POLICY)
+    for (const [name, value] of SECURITY_HEADERS) headers.set(name, value)
     const bookmark = c.get('call')?.bookmark
     if (bookmark) headers.set(BOOKMARK, bookmark)
     logRequest(c)
@@ -100,10 +101,9 @@ async function serveAsset(c: Context<HonoEnvironment>): Promise<Response> {
   const asset = await c.env.ASSETS.fetch(new Request(new URL(path, c.req.url), c.req.raw))
   // Else there is none, or it is sent on to another spelling of its path.
   if (!asset.ok && asset.status !== 304) return c.notFound()
-  const response = new Response(asset.body, asset)
   // Also with 304, whose headers take the place of those that a browser has kept.
-  if (path === '/docs') response.headers.set('Content-Security-Policy', PAGE_POLICY)
-  return response
+  c.set('isPage', path === '/docs')
+  return new Response(asset.body, asset)
 }
 
 /** Every path that the service has suits Hono's fastest router, so it goes without the others. */

@@ -116,6 +116,20 @@ describe('a database that has too much to do', () => {
   })
 })
 
+it('looking up a key before a large body is repeated too', async () => {
+  const workspace = await Workspace.create()
+  const { DB, use } = failingFor(2, AWAY)
+  const json = { name: 'notes', description: 'Notes.', files: [{ filename: 'SKILL.md', content: '# Notes' }] }
+  const { status } = await request('POST', '/v1/skills', {
+    key: await workspace.addKey(),
+    json,
+    ...idempotent,
+    environment: { DB },
+  })
+  // Two that fail, the look-up, the work, and the note of the key's first use.
+  expect([status, use.calls]).toEqual([201, 5])
+})
+
 it('what was done and not answered is done once', async () => {
   const { workspace, key, agentId } = await place()
   const { DB } = failingFor(2, AWAY, 'after')

@@ -10,7 +10,7 @@ import { hashToken, isToken } from './api-key.ts'
 import { type AuditSubject, areChanging, auditValues, recordingChanges } from './audit.ts'
 import { type CallerFacts, explainCaller, recordUse } from './caller.ts'
 import { addressOf, countAgainst } from './rate-limit.ts'
-import { problemOfBookmark, sessionOf } from './replica.ts'
+import { sessionOf } from './replica.ts'
 import type { Scope } from './scopes.ts'
 
 const BEARER = /^Bearer(?: +(.*))?$/i
@@ -82,7 +82,7 @@ export class Call {
 
   /**
    * Reads the token (RFC 6750, section 2.1). No query yet.
-   * @throws {Refusal} 401 if there is none or it can't be one, 429 if the key asks too often, 400 if its bookmark is none.
+   * @throws {Refusal} 401 if there is none or it can't be one, 429 if the key asks too often.
    */
   static async open(
     request: Request,
@@ -96,15 +96,12 @@ export class Call {
     if (!isToken(token)) throw unauthorized.invalid()
     const keyHash = hashToken(token)
     await countAgainst('KEY_RATE_LIMIT', keyHash, environment)
-    const call = new Call(request, environment, context, callerScope, keyHash)
-    const problem = problemOfBookmark(request, environment)
-    if (problem) throw await call.refuseInput(problem)
-    return call
+    return new Call(request, environment, context, callerScope, keyHash)
   }
 
-  /** The state of the database that it saw, where replicas are used. */
+  /** The state of the database that it saw, where replicas are used; nothing for strangers. */
   get bookmark(): string | null {
-    return this.#session?.getBookmark() ?? null
+    return this.callerOrganizationId === undefined ? null : (this.#session?.getBookmark() ?? null)
   }
 
   /** Says what the request is, once its input is known to be right. */
@@ -162,17 +159,21 @@ export class Call {
   }
 
   async #lookUp(): Promise<CallerFacts> {
-    const [[facts]] = await this.#batch([explainCaller], {})
+    const [[facts]] = await this.#batch([explainCaller], {}, true)
     return this.#live(facts)
   }
 
-  /** A request that may be repeated is, where the database is away for a moment. Nothing else is tried again. */
-  async #batch<const Steps extends readonly Step[]>(steps: Steps, values: Values): Promise<Rows<Steps>> {
+  /** What may be repeated is, where the database is away for a moment. Nothing else is tried again. */
+  async #batch<const Steps extends readonly Step[]>(
+    steps: Steps,
+    values: Values,
+    isRepeatable = this.#request?.isRepeatable ?? false,
+  ): Promise<Rows<Steps>> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await runBatch(this.#database, steps, { ...this.#key(), ...values })
       } catch (error) {
-        if (!this.#request?.isRepeatable || attempt === MOST_ATTEMPTS || !isPassing(error)) throw error
+        if (!isRepeatable || attempt === MOST_ATTEMPTS || !isPassing(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt * (1 + Math.random())))
       }
     }

@@ -11,6 +11,7 @@ const listedFrom = query
   .select({ organizationId: apiKeys.organizationId })
   .from(apiKeys)
   .where(and(mayAct, isUnlimited))
+
 export const listAuditEvents = compile(
   query
     .select(fields)

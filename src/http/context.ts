@@ -5,5 +5,5 @@ import type { Contract } from './endpoint.ts'
 
 export interface HonoEnvironment {
   Bindings: Environment
-  Variables: { requestId: string; contract?: Contract; call: Call }
+  Variables: { requestId: string; contract?: Contract; call: Call; isPage?: boolean }
 }

@@ -10,7 +10,7 @@ type Issue = z.core.$ZodIssue
 export interface Checked {
   readonly schema: z.core.$ZodType
   readonly data: unknown
-  /** True if no value of it may be repeated: there is a secret in it, maybe at the wrong place. */
+  /** True if none of it may be repeated, no name that nobody knows either: there is a secret in it, maybe at the wrong place. */
   readonly isSecret: boolean
 }
 
@@ -43,7 +43,7 @@ function describe(issue: Issue, { schema, data, isSecret }: Checked): string[] {
     const expectation = known.length > 0 ? `, expected ${known.join(', ')}` : ''
     return issue.keys
       .slice(0, MOST_PROBLEMS)
-      .map((key) => `${nameOf([...issue.path, key])}: unknown property${expectation}`)
+      .map((key) => `${nameOf([...issue.path, isSecret ? '…' : key])}: unknown property${expectation}`)
   }
   const value = valueAt(data, issue.path)
   const expectation = expectationOf(issue, value)

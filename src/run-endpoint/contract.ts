@@ -116,7 +116,6 @@ export const rotateRunEndpointContract = {
   ),
   scope: 'run-endpoint:write',
   params: z.object({}),
-  takesSecret: true,
   body: z
     .strictObject({
       overlapSeconds: overlapSeconds(

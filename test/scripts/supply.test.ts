@@ -26,8 +26,8 @@ describe('what is deployed', () => {
     expect(namesOf(staging).filter((name) => names.includes(name))).toEqual([])
   })
 
-  it('logs to the platform', () => {
-    expect(config.observability?.enabled).toBe(true)
+  it('logs to the platform, without addresses and headers', () => {
+    expect(config.observability).toMatchObject({ enabled: true, logs: { invocation_logs: false } })
   })
 })
 
