@@ -118,6 +118,23 @@ function now(): string {
 export function saveDemo(target: Target, demo: Demo): void {
   mkdirSync(stateFolder(target), { recursive: true })
   writeFileSync(demoFile(target), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(shellFile(target), shellVariables(demo), { mode: 0o600 })
+}
+
+/** The same as variables of a shell, for the lines in README.md. */
+function shellVariables(demo: Demo): string {
+  const variables = {
+    BASE_URL: demo.baseUrl,
+    API_KEY: demo.apiKey,
+    PROJECT_ID: demo.projectId,
+    AGENT_ID: demo.agentId,
+    SESSION_ID: demo.sessionId,
+    SKILL_ID: demo.skillId,
+    USER_ID: demo.userId,
+  }
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}='${value}'\n`)
+    .join('')
 }
 
 /** The demo that the state folder has, if any. */
@@ -127,6 +144,10 @@ export function loadDemo(target: Target): Demo | undefined {
 
 export function demoFile(target: Target): string {
   return join(stateFolder(target), 'demo.json')
+}
+
+export function shellFile(target: Target): string {
+  return join(stateFolder(target), 'demo.env')
 }
 
 /** Fills the demo's organizations through a service that runs. */

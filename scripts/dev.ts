@@ -9,7 +9,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { beginDemo, curlLines, type Demo, demoFile, fillDemo, loadDemo, saveDemo } from './demo.ts'
+import { beginDemo, curlLines, type Demo, demoFile, fillDemo, loadDemo, saveDemo, shellFile } from './demo.ts'
 import { receiveRuns, tickEachMinute } from './local-runs.ts'
 import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from './wrangler.ts'
 
@@ -35,7 +35,7 @@ applyMigrations(target)
 const beginning = beginDemo(target)
 
 /** What is different on this machine, unless a flag says otherwise. */
-const SETTINGS = { RATE_LIMIT: 'off', LOCAL_RUN_ENDPOINTS: 'on' }
+const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RUN_ENDPOINTS: 'on' }
 const given = options.var as string[]
 const settings = Object.entries(SETTINGS).filter(
   ([name]) => !given.some((each) => each.startsWith(`${name}:`)),
@@ -62,7 +62,10 @@ function showDemo(demo: Demo | undefined): void {
     return
   }
   saveDemo(target, { ...demo, baseUrl })
-  console.log(`\nDemo key: ${demo.apiKey}\nIds and further keys: ${demoFile(target)}\n`)
+  console.log(
+    `\nDemo key: ${demo.apiKey}\nIds and further keys: ${demoFile(target)}; for a shell: ${shellFile(target)}`,
+  )
+  console.log(`Reference, to try each operation: ${baseUrl}/docs\n`)
   console.log(`${curlLines({ ...demo, baseUrl }).join('\n\n')}\n`)
   console.log('A schedule of "* * * * *" fires within a minute. Runs are received here, and printed.\n')
 }

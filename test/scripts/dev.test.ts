@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
 import {
@@ -23,16 +24,30 @@ function bootstrap(...args: string[]): string {
   })
 }
 
-/** Does what a printed line tells curl to do. */
-async function runCurlLine(line: string): Promise<Response> {
-  const [, method, url] = /^curl -X (\w+) '([^']+)'/.exec(line) ?? []
-  const headers = Array.from(line.matchAll(/-H '([^:]+): ([^']+)'/g), ([, name, value]) => [name, value])
-  const [, body] = /-d '(.*)'$/.exec(line) ?? []
-  return fetch(url as string, {
-    method: method as string,
-    headers: headers as [string, string][],
-    ...(body && { body }),
+/** What a shell would call curl with: the arguments of each call. */
+function curlCallsOf(lines: string): string[][] {
+  const print = `curl() { '${process.execPath}' -e 'console.log(JSON.stringify(process.argv.slice(1)))' -- "$@"; }`
+  const printed = execFileSync('sh', ['-euc', `${print}\n${lines}`], { encoding: 'utf8' })
+  return printed
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+/** Does what the arguments tell curl to do. */
+async function runCurl(args: string[]): Promise<Response> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      method: { type: 'string', short: 'X', default: 'GET' },
+      header: { type: 'string', short: 'H', multiple: true, default: [] },
+      data: { type: 'string', short: 'd' },
+    },
   })
+  const headers = values.header.map((header) => header.split(': ') as [string, string])
+  const [url = ''] = positionals
+  return fetch(url, { method: values.method, headers, ...(values.data && { body: values.data }) })
 }
 
 describe('npm run dev', () => {
@@ -110,8 +125,20 @@ describe('npm run dev', () => {
     const lines = curlLinesOf(service.printed)
     expect(lines).toHaveLength(7)
     const statuses: number[] = []
-    for (const line of lines) statuses.push((await runCurlLine(line)).status)
+    for (const args of lines.flatMap(curlCallsOf)) statuses.push((await runCurl(args)).status)
     expect(statuses).toEqual([200, 201, 201, 200, 200, 200, 200])
+  })
+
+  it('answers each line of the README as its heading says', async () => {
+    const [, block = ''] =
+      /```sh\n(\. \.wrangler\/state\/demo\.env[\s\S]*?)```/.exec(
+        readFileSync(join(ROOT, 'README.md'), 'utf8'),
+      ) ?? []
+    const statuses: number[] = []
+    for (const args of curlCallsOf(block.replace('.wrangler/state', state))) {
+      statuses.push((await runCurl(args)).status)
+    }
+    expect(statuses).toEqual([200, 201, 201, 200, 200, 200, 200, 200])
   })
 
   it('serves the OpenAPI document at both base paths', async () => {
@@ -275,7 +302,7 @@ describe('the generated client', () => {
 
 /** True if any file of the folder, the database's among them, has the text in it. */
 function holdsText(folder: string, text: string): boolean {
-  const isDemo = (path: string) => path.endsWith('demo.json')
+  const isDemo = (path: string) => /demo\.(json|env)$/.test(path)
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
