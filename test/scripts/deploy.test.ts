@@ -176,7 +176,7 @@ describe('npm run deploy', () => {
     expect(rowsOf('d1_migrations').map(({ name }) => name)).toEqual(MIGRATIONS)
 
     const { ENCRYPTION_KEYS } = project.keys()
-    expect(ENCRYPTION_KEYS).toMatch(/^key-1:[A-Za-z0-9+/]{43}=$/)
+    expect(ENCRYPTION_KEYS).toMatch(/^key-\d+:[A-Za-z0-9+/]{43}=$/)
     expect(statSync(join(project.folder, 'encryption-keys.production.json')).mode & 0o777).toBe(0o600)
     const [upload] = api.uploads.get('workspace-api') ?? []
     expect(upload?.bindings).toContainEqual({

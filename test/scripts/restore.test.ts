@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
 import { executeSql } from '../../scripts/wrangler.ts'
 import {
@@ -63,8 +63,8 @@ describe('backup, restore and leaving', () => {
     await grace.send('PUT', `${variables}/TOKEN`, { value: 'a secret' })
     await stop()
   })
-  afterAll(async () => {
-    await stop()
+  afterEach(stop)
+  afterAll(() => {
     rmSync(state, { recursive: true })
     rmSync(files, { recursive: true })
   })
@@ -96,6 +96,7 @@ describe('backup, restore and leaving', () => {
     const schedules = executeSql(target, 'SELECT "nextRunAt" FROM "schedules" WHERE "nextRunAt" IS NOT NULL')
     expect(schedules.length).toBeGreaterThan(0)
     for (const { nextRunAt } of schedules) expect(Date.parse(String(nextRunAt))).toBeGreaterThan(restored)
+    expect(count('"objectSearches"')).toBe(1)
 
     await start()
     expect((await ada.send('GET', `/v1/skills/${demo.skillId}`)).status).toBe(200)
@@ -109,7 +110,6 @@ describe('backup, restore and leaving', () => {
     )
     expect(body.items.map((file) => file.path)).not.toContain('late.txt')
 
-    expect(count('"objectSearches"')).toBe(1)
     await tick()
     await tick()
     expect([count('"objectSearches"'), count('"doomedObjects"')]).toEqual([0, 0])
