@@ -129,16 +129,21 @@ describe('a bookmark', () => {
     expect([status, constraints]).toEqual([200, ['first-unconstrained', bookmark]])
   })
 
-  it.each(['', 'latest', '00000001-00000002', 'x'.repeat(300), mintToken()])(
-    'that is none has a read begin at the primary, which knows everything: %j',
-    async (bookmark) => {
-      const { workspace, key } = await withKey()
-      await workspace.addProject('website')
-      const { constraints, on: environment } = recordedSessions()
-      const { status } = await read({ key, environment, headers: { 'X-Bookmark': bookmark } })
-      expect([status, constraints]).toEqual([200, ['first-primary']])
-    },
-  )
+  it.each([
+    '',
+    'latest',
+    'first-unconstrained',
+    'first-come',
+    '00000001-00000002',
+    'x'.repeat(300),
+    mintToken(),
+  ])('that is none has a read begin at the primary, which knows everything: %j', async (bookmark) => {
+    const { workspace, key } = await withKey()
+    await workspace.addProject('website')
+    const { constraints, on: environment } = recordedSessions()
+    const { status } = await read({ key, environment, headers: { 'X-Bookmark': bookmark } })
+    expect([status, constraints]).toEqual([200, ['first-primary']])
+  })
 
   it('is not told to a key that is not live', async () => {
     const { on: environment } = recordedSessions()

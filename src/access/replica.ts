@@ -13,8 +13,12 @@ const PATTERN = /^[0-9a-f]{1,64}(?:-[0-9a-f]{1,64}){3}$/i
  */
 export function sessionOf(request: Request, environment: Environment): D1DatabaseSession | undefined {
   if (!isOn(environment.READ_REPLICATION)) return undefined
-  const isRead = request.method === 'GET' || request.method === 'HEAD'
-  const bookmark = isRead ? (request.headers.get(BOOKMARK) ?? 'first-unconstrained') : 'first-primary'
-  const isKnown = bookmark.startsWith('first-') || PATTERN.test(bookmark)
-  return environment.DB.withSession(isKnown ? bookmark : 'first-primary')
+  return environment.DB.withSession(beginningOf(request))
+}
+
+function beginningOf({ method, headers }: Request): D1SessionBookmark | D1SessionConstraint {
+  if (method !== 'GET' && method !== 'HEAD') return 'first-primary'
+  const bookmark = headers.get(BOOKMARK)
+  if (bookmark === null) return 'first-unconstrained'
+  return PATTERN.test(bookmark) ? bookmark : 'first-primary'
 }
