@@ -3,6 +3,8 @@
  * allowances are those of November 2026, in US dollars.
  */
 
+import { RUNS_A_MESSAGE } from '../src/delivery/message.ts'
+import { operations as documented } from './data.ts'
 import type { DatabaseUse } from './load.ts'
 import type { OperationCost, RunCost, Tick } from './measure.ts'
 import type { Size } from './size.ts'
@@ -120,17 +122,6 @@ const OBJECT_OPERATIONS: Readonly<Record<string, Usage>> = {
   retrieveProfilePicture: { objectReads: 1 },
 }
 
-/** The seven of the specification. */
-const DOCUMENTED = [
-  'updatePin',
-  'createProjectSchedule',
-  'createAgentSchedule',
-  'listSessionFiles',
-  'retrieveSkill',
-  'deleteProfilePicture',
-  'deleteEnvironmentVariable',
-]
-
 export interface Counted {
   readonly operations: readonly OperationCost[]
   readonly idle: Tick
@@ -143,8 +134,9 @@ export interface NamedUsage {
   readonly usage: Usage
 }
 
+/** Of the seven of the specification. */
 export function documentedUsages({ operations }: Counted): NamedUsage[] {
-  return DOCUMENTED.map((name) => ({ name, usage: usageOf(operations, name) }))
+  return documented.map(({ name }) => ({ name, usage: usageOf(operations, name) }))
 }
 
 function usageOf(operations: readonly OperationCost[], name: string): Usage {
@@ -172,12 +164,10 @@ export function idleDay({ idle }: Counted): Usage {
   return times({ requests: 1, ...countersOf(idle) }, TICKS_A_DAY)
 }
 
-/** As src/delivery/message.ts has it: at the best, so many that are due together share a message. */
-export const RUNS_A_MESSAGE = 10
 /** Written, read, deleted. */
 const OPERATIONS_A_MESSAGE = 3
 
-/** A run from the claim to its end, with its share of a message, which is at the most a request. */
+/** A run from the claim to its end, with its share of a full message, which is at the most a request. */
 export function runUsage({ runs }: Counted): Usage {
   const batch = { requests: 1 / RUNS_A_MESSAGE, queueOperations: OPERATIONS_A_MESSAGE / RUNS_A_MESSAGE }
   return sum([batch, ...runs.map(countersOf)])
@@ -204,7 +194,7 @@ export const MIX: Readonly<Record<string, number>> = {
 
 /** A month is 30 days. */
 const DAYS_A_MONTH = 30
-/** How much is stored of it, with all indexes. */
+/** Of a session's file. */
 const BYTES_OF_CONTENT = 10_000
 /** The service's own line and Cloudflare's record of the request. */
 const LOG_BYTES_A_REQUEST = 2_000

@@ -1,6 +1,7 @@
 /** The data that every contender has, as plain SQL, and the seven requests on it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { literal } from '../scripts/wrangler.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import { mintApiKey } from '../src/provisioning.ts'
 import type { BenchRequest } from './load.ts'
@@ -429,8 +430,4 @@ function variable(organizationId: string, project: string, name: string): Row {
     createdAt: now,
     updatedAt: now,
   }
-}
-
-function literal(value: string | number | null): string {
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value ?? 'NULL')
 }

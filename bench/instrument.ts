@@ -51,7 +51,7 @@ function unused(): Use {
   return { calls: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }
 }
 
-/** Only what the contenders call is here. */
+/** Only what the contenders call is here; the casts claim the rest. */
 function watchedDatabase(database: D1Database, delayMs: number, use: Use): D1Database {
   const bare = new WeakMap<object, D1PreparedStatement>()
 
@@ -68,7 +68,6 @@ function watchedDatabase(database: D1Database, delayMs: number, use: Use): D1Dat
   }
   const watch = (statement: D1PreparedStatement): D1PreparedStatement => {
     const all = () => call(async () => count(await statement.all()))
-    // These are the methods that the contenders call; the casts claim the rest.
     const watched = {
       bind: (...values: unknown[]) => watch(statement.bind(...values)),
       all,

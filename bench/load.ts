@@ -118,6 +118,10 @@ export function median(values: readonly number[]): number {
   )
 }
 
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
 /** @returns D1 calls, statements, rows read and rows written. */
 function usedBy(headers: Record<string, string | string[] | undefined>): number[] {
   return String(headers['x-bench-d1'] ?? '0,0,0,0')

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { RUNS_A_MESSAGE } from './costs.ts'
+import { RUNS_A_MESSAGE } from '../src/delivery/message.ts'
 import {
   COUNT_FIRED,
   DUE_TICK_AT,
@@ -17,7 +17,7 @@ import {
   token,
 } from './data.ts'
 import { LATEST_BATCH, LATEST_TICK } from './instrument.ts'
-import { ask, type BenchRequest, type DatabaseUse, load, median, percentile } from './load.ts'
+import { ask, type BenchRequest, type DatabaseUse, load, mean, median, percentile } from './load.ts'
 import { everyOperation, openPlaces } from './operations.ts'
 import { Place, RUN_ENDPOINT, times } from './place.ts'
 import type { Bundle, Server, WorkerServer } from './servers.ts'
@@ -503,8 +503,4 @@ function perRequest(use: DatabaseUse, requests: number): DatabaseUse {
 
 function refuseFailures(what: string, failures: ReadonlyMap<string, number>): void {
   if (failures.size > 0) throw new Error(`${what}: ${JSON.stringify([...failures])}`)
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

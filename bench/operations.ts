@@ -4,6 +4,7 @@
  */
 import { v7 as newUuid } from 'uuid'
 import { SCOPES } from '../src/access/scopes.ts'
+import { MOST_AT_ONCE } from '../src/environment-variables/contract.ts'
 import { type Contract, BODY_LIMIT_BYTES as USUAL_LIMIT_BYTES } from '../src/http/endpoint.ts'
 import { operations as endpoints } from '../src/operations.ts'
 import type { BenchRequest } from './load.ts'
@@ -238,7 +239,6 @@ const newLargestSkill =
 const LARGEST_FILE = Buffer.alloc(95_000_000)
 const LARGEST_PICTURE = Buffer.concat([PICTURE, Buffer.alloc(5 * MEBIBYTE - PICTURE.byteLength)])
 
-const MOST_VARIABLES_AT_ONCE = 100
 const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
 
 const variablesOf = async (place: Place) =>
@@ -251,7 +251,7 @@ const largestVariables =
     place,
     path: await variablesOf(place),
     ...json({
-      variables: Array.from({ length: MOST_VARIABLES_AT_ONCE }, (_, index) => ({
+      variables: Array.from({ length: MOST_AT_ONCE }, (_, index) => ({
         key: `${'K'.repeat(250)}_${index}`,
         value,
       })),

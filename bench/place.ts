@@ -1,5 +1,6 @@
 /** Organizations that are filled through HTTP, by the service's own operations. */
 import { v7 as newUuid } from 'uuid'
+import { MOST_AT_ONCE } from '../src/environment-variables/contract.ts'
 import { organization } from './data.ts'
 import { ask, type BenchRequest } from './load.ts'
 import type { WorkerServer } from './servers.ts'
@@ -106,7 +107,6 @@ export interface Filled {
 }
 
 const MOST_PINS = 50
-const VARIABLES_AT_ONCE = 100
 
 export async function fill(place: Place, count: number): Promise<Filled> {
   const many = (make: (index: number) => Promise<string>) => times(count, make)
@@ -123,8 +123,8 @@ export async function fill(place: Place, count: number): Promise<Filled> {
   const agentSchedules = await many(() => place.addSchedule(`/v1/agents/${agents[0]}`))
   const runs = await many(() => place.addRun(projectSchedules[0] ?? ''))
   await many(() => place.addRun(agentSchedules[0] ?? ''))
-  for (let start = 0; start < count; start += VARIABLES_AT_ONCE) {
-    const length = Math.min(VARIABLES_AT_ONCE, count - start)
+  for (let start = 0; start < count; start += MOST_AT_ONCE) {
+    const length = Math.min(MOST_AT_ONCE, count - start)
     const variables = Array.from({ length }, (_, index) => ({ key: `KEY_${start + index}`, value: 'value' }))
     await place.send('POST', `/v1/projects/${projectId}/environment-variables`, json({ variables }))
   }

@@ -173,7 +173,7 @@ export function report(results: Results): string {
 /** What the ratios of CPU are to. */
 const CHEAPEST = 'retrieveMe'
 
-export function everyOperation(operations: readonly OperationCost[]): string[] {
+function everyOperation(operations: readonly OperationCost[]): string[] {
   const floor = operations.find(({ operation }) => operation === CHEAPEST)?.cpuMs ?? Number.NaN
   return [
     '## Every operation',
@@ -252,7 +252,7 @@ function databaseSizes({ sizes }: Counted): string[] {
 const OF_REQUESTS: readonly Charged[] = ['requests', 'cpuMs', 'rowsRead', 'rowsWritten', 'queueOperations']
 const MILLION = 1_000_000
 
-export function costs(counted: Counted): string[] {
+function costs(counted: Counted): string[] {
   const run = runUsage(counted)
   const usages = [...documentedUsages(counted), { name: 'a run, from the claim to its end', usage: run }]
   const idle = idleDay(counted)

@@ -9,10 +9,9 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { v7 as newUuid } from 'uuid'
-import { SCOPES } from '../src/access/scopes.ts'
-import { mintApiKey } from '../src/provisioning.ts'
 import { runIdOf } from '../src/schedules/runs/run-id.ts'
-import { schema } from './data.ts'
+import { organization, schema } from './data.ts'
+import { mean } from './load.ts'
 import { execute } from './measure.ts'
 import { bundle, startWorker, type WorkerServer } from './servers.ts'
 
@@ -73,21 +72,9 @@ class Place {
   readonly rows: readonly string[]
 
   constructor() {
-    const now = new Date().toISOString()
-    const { token, row } = mintApiKey({
-      organizationId: this.organizationId,
-      name: 'soak',
-      scopes: SCOPES,
-      userId: 'ada',
-      createdAt: now,
-    })
+    const { token, rows } = organization(this.organizationId, 'ada')
     this.token = token
-    const literals = Object.values(row).map((value) => (value === null ? 'NULL' : `'${value}'`))
-    this.rows = [
-      `INSERT INTO organizations VALUES ('${this.organizationId}', 'Soak', '${now}')`,
-      `INSERT INTO users VALUES ('${this.organizationId}', 'ada', 'Ada', '${now}', '${now}')`,
-      `INSERT INTO "apiKeys" (${Object.keys(row).map((name) => `"${name}"`)}) VALUES (${literals})`,
-    ]
+    this.rows = rows
   }
 
   /** The parameter of a path. A pin names something of any kind. */
@@ -342,8 +329,4 @@ async function brokenInvariants({ database, objects }: WorkerServer): Promise<st
   for (const key of stored)
     if (!linked.has(key) && !doomed.has(key)) broken.push(`An object of no row: ${key}`)
   return broken.slice(0, 20)
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

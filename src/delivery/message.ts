@@ -13,7 +13,7 @@ export interface RunMessage {
 }
 
 /** Four such messages make a batch (wrangler.toml): with two calls to D1, under the 50 subrequests of the free plan. */
-const RUNS_A_MESSAGE = 10
+export const RUNS_A_MESSAGE = 10
 /** The most messages that the queue takes at once. */
 const MESSAGES_AT_ONCE = 100
 

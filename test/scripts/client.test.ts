@@ -3,11 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestHarness } from 'wrangler'
-import { SCOPES } from '../../src/access/scopes.ts'
-import { runBatch } from '../../src/db/statement.ts'
 import type { Environment } from '../../src/environment.ts'
-import { insertApiKey, insertOrganization, mintApiKey } from '../../src/provisioning.ts'
 import { ROOT } from '../support/dev-server.ts'
+import { addOrganization } from '../support/organization.ts'
 
 const workers = createTestHarness({
   root: ROOT,
@@ -32,15 +30,7 @@ afterAll(() => workers.close())
 /** A host that no name server knows. */
 const BASE_URL = 'https://workspace.invalid'
 
-/** @returns the token of an organization's first key. */
-async function addKey(): Promise<string> {
-  const { DB } = await service.getEnv()
-  const row = { id: newUuid(), name: 'Acme', createdAt: new Date().toISOString() }
-  const key = mintApiKey({ organizationId: row.id, name: 'test', scopes: SCOPES, createdAt: row.createdAt })
-  await runBatch(DB, [insertOrganization], row)
-  await runBatch(DB, [insertApiKey], key.row)
-  return key.token
-}
+const addKey = async () => (await addOrganization((await service.getEnv()).DB)).apiKey
 
 async function show(apiKey: string, agentId: string, baseUrl = BASE_URL) {
   const body = JSON.stringify({ baseUrl, apiKey, agentId })

@@ -12,17 +12,12 @@ import {
   newFolder,
   ROOT,
   readDemo,
+  runScript,
   startDevServer,
   stopDevServer,
 } from '../support/dev-server.ts'
 
-function bootstrap(...args: string[]): string {
-  return execFileSync('npm', ['run', '--silent', 'bootstrap', '--', ...args], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-}
+const bootstrap = (...args: string[]) => runScript('bootstrap', ...args)
 
 /** What a shell would call curl with: the arguments of each call. */
 function curlCallsOf(lines: string): string[][] {

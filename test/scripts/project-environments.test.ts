@@ -7,11 +7,9 @@ import { parse } from 'dotenv'
 import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestHarness } from 'wrangler'
-import { SCOPES } from '../../src/access/scopes.ts'
-import { runBatch } from '../../src/db/statement.ts'
 import type { Environment } from '../../src/environment.ts'
-import { insertApiKey, insertOrganization, mintApiKey } from '../../src/provisioning.ts'
 import { newFolder, ROOT } from '../support/dev-server.ts'
+import { addOrganization } from '../support/organization.ts'
 
 const newKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
 const FIRST_KEY = newKey('first')
@@ -41,18 +39,16 @@ type Variables = Readonly<Record<string, string>>
 
 /** An organization, and its calls. */
 class Organization {
-  readonly id = newUuid()
-  apiKey = ''
+  readonly id: string
+  readonly apiKey: string
+
+  private constructor({ id, apiKey }: { id: string; apiKey: string }) {
+    this.id = id
+    this.apiKey = apiKey
+  }
 
   static async create(): Promise<Organization> {
-    const organization = new Organization()
-    const { DB } = await service.getEnv()
-    const row = { id: organization.id, name: 'Acme', createdAt: new Date().toISOString() }
-    const key = mintApiKey({ organizationId: row.id, name: 'test', scopes: SCOPES, createdAt: row.createdAt })
-    await runBatch(DB, [insertOrganization], row)
-    await runBatch(DB, [insertApiKey], key.row)
-    organization.apiKey = key.token
-    return organization
+    return new Organization(await addOrganization((await service.getEnv()).DB))
   }
 
   async call(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {

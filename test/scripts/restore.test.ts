@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -8,19 +7,11 @@ import {
   type DevServer,
   freePort,
   newFolder,
-  ROOT,
   readDemo,
+  runScript,
   startDevServer,
   stopDevServer,
 } from '../support/dev-server.ts'
-
-function run(script: string, ...args: string[]): string {
-  return execFileSync('npm', ['run', '--silent', script, '--', ...args], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-}
 
 describe('backup, restore and leaving', () => {
   const state = newFolder()
@@ -70,8 +61,8 @@ describe('backup, restore and leaving', () => {
   })
 
   it('a restore brings back what was, but no key that was revoked, and nothing fires for the time between', async () => {
-    run('backup', '--output', backup, '--persist-to', state)
-    expect(() => run('backup', '--output', backup, '--persist-to', state)).toThrow(/does not exist yet/)
+    runScript('backup', '--output', backup, '--persist-to', state)
+    expect(() => runScript('backup', '--output', backup, '--persist-to', state)).toThrow(/does not exist yet/)
     const before = readFileSync(backup, 'utf8')
     const { demo, as } = await start()
     expect(before).toContain(demo.organizationId)
@@ -91,7 +82,9 @@ describe('backup, restore and leaving', () => {
     await stop()
 
     const restored = Date.now()
-    expect(run('restore', '--input', backup, '--persist-to', state)).toMatch(/Restored .* keys are live/)
+    expect(runScript('restore', '--input', backup, '--persist-to', state)).toMatch(
+      /Restored .* keys are live/,
+    )
     expect(readdirSync(files).filter((name) => name.includes('.replaced-'))).toHaveLength(1)
     const schedules = executeSql(target, 'SELECT "nextRunAt" FROM "schedules" WHERE "nextRunAt" IS NOT NULL')
     expect(schedules.length).toBeGreaterThan(0)
@@ -120,11 +113,11 @@ describe('backup, restore and leaving', () => {
   })
 
   it('a restore revokes all keys, if that is asked for', async () => {
-    run('restore', '--input', backup, '--revoke-all-keys', '--persist-to', state)
+    runScript('restore', '--input', backup, '--revoke-all-keys', '--persist-to', state)
     expect(count('"apiKeys" WHERE "revokedAt" IS NULL')).toBe(0)
-    run('restore', '--input', backup, '--persist-to', state)
+    runScript('restore', '--input', backup, '--persist-to', state)
     expect(count('"apiKeys" WHERE "revokedAt" IS NULL')).toBe(0)
-    expect(() => run('restore', '--input', join(files, 'nothing.sql'), '--persist-to', state)).toThrow(
+    expect(() => runScript('restore', '--input', join(files, 'nothing.sql'), '--persist-to', state)).toThrow(
       /--input/,
     )
   })
@@ -135,11 +128,11 @@ describe('backup, restore and leaving', () => {
       `SELECT substr(substr("sealedValue", 4), 1, instr(substr("sealedValue", 4), '.') - 1) AS "keyId"
        FROM "environmentVariables" LIMIT 1`,
     )
-    const watched = run('reseal', '--to', String(keyId), '--persist-to', state)
+    const watched = runScript('reseal', '--to', String(keyId), '--persist-to', state)
     expect(watched).toMatch(
       /^\d+ values are sealed with \S+, 0 with older keys\nThe older keys can be taken out/,
     )
-    expect(() => run('reseal', '--persist-to', state)).toThrow(/--to/)
+    expect(() => runScript('reseal', '--persist-to', state)).toThrow(/--to/)
   })
 
   it('an export has all of an organization but its secrets, and a deletion leaves nothing of it', async () => {
@@ -162,7 +155,7 @@ describe('backup, restore and leaving', () => {
     }
     const [own, others] = [countOf('='), countOf('<>')]
 
-    run('organization', 'export', String(organizationId), '--output', output, '--persist-to', state)
+    runScript('organization', 'export', String(organizationId), '--output', output, '--persist-to', state)
     for (const table of tables) {
       const file = join(output, `${table}.jsonl`)
       const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
@@ -176,7 +169,7 @@ describe('backup, restore and leaving', () => {
     expect(readFileSync(join(output, 'pictures', 'grace'), 'utf8')).toBe('GIF89a')
 
     const remove = (name: string) =>
-      run('organization', 'delete', String(organizationId), '--name', name, '--persist-to', state)
+      runScript('organization', 'delete', String(organizationId), '--name', name, '--persist-to', state)
     expect(() => remove('Acme')).toThrow(/--name/)
     expect(remove('Globex')).toContain('0 tables have rows of the organization')
     expect(new Set(Object.values(countOf('=')))).toEqual(new Set([0]))
