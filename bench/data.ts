@@ -1,7 +1,6 @@
 /** The data that every contender has, as plain SQL, and the seven requests on it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { literal } from '../scripts/wrangler.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import { mintApiKey } from '../src/provisioning.ts'
 import type { BenchRequest } from './load.ts'
@@ -21,6 +20,11 @@ const KINDS = [
   'key',
 ] as const
 type Kind = (typeof KINDS)[number]
+
+/** A value as SQL. */
+function literal(value: string | number | null): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value ?? 'NULL')
+}
 
 /** The n-th id of a kind. */
 function id(kind: Kind, n: number): string {

@@ -1,11 +1,17 @@
 /**
- * Writes the database to a file of SQL, by wrangler's own export (docs/restore.md says what that covers).
+ * Writes the database to a SQLite file: one consistent state, also while the service runs, verified before it gets its
+ * name (docs/restore.md says what it covers).
  *
- *     npm run backup -- --output backup.sql [--remote [--env staging] | --persist-to some/dir]
+ *     npm run backup -- --output backup.sqlite [--remote [--env staging] | --persist-to some/dir]
  */
-import { existsSync, statSync } from 'node:fs'
+import './private-files.ts'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
-import { exportDatabase, TARGET_OPTIONS, targetOf } from './wrangler.ts'
+import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
+import { snapshot } from './backups/snapshot.ts'
+import { TARGET_OPTIONS, targetOf } from './wrangler.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -13,9 +19,49 @@ const { values: options } = parseArgs({
     ...TARGET_OPTIONS,
   },
 })
-if (!options.output || existsSync(options.output)) {
-  console.error('--output: expected a file that does not exist yet')
-  process.exit(1)
+
+try {
+  await backUp()
+} catch (error) {
+  console.error((error as Error).message)
+  process.exitCode = 1
 }
-exportDatabase(targetOf(options), options.output)
-console.log(`${options.output}: ${statSync(options.output).size} bytes`)
+
+async function backUp(): Promise<void> {
+  if (!options.output || existsSync(options.output)) {
+    throw new Error('--output: expected a file that does not exist yet')
+  }
+  const output = resolve(options.output)
+  const partial = `${output}.partial`
+  rmSync(partial, { force: true })
+  await snapshot(targetOf(options), partial)
+  const database = new DatabaseSync(partial)
+  let rows: number
+  let problem: string | undefined
+  try {
+    stripCopy(database)
+    problem = problemOf(database)
+    rows = countRows(database)
+  } finally {
+    database.close()
+  }
+  renameSync(partial, output)
+  console.log(`${options.output}: ${rows} rows, ${statSync(output).size} bytes`)
+  if (problem) throw new Error(`It was written, but can't be restored: ${problem}.`)
+}
+
+function problemOf(database: DatabaseSync): string | undefined {
+  try {
+    verifyBackup(database)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function countRows(database: DatabaseSync): number {
+  return tableNames(database).reduce(
+    (sum, table) => sum + Number(database.prepare(`SELECT count(*) AS "rows" FROM "${table}"`).get()?.rows),
+    0,
+  )
+}

@@ -7,6 +7,7 @@
  *
  * Prints `{ organizationId, userId, apiKey }`. The token exists only there: the database gets its SHA-256.
  */
+import './private-files.ts'
 import { parseArgs } from 'node:util'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { isUuid } from '../src/http/fields.ts'
@@ -28,13 +29,13 @@ const { values: options } = parseArgs({
 })
 
 try {
-  console.log(JSON.stringify(bootstrap()))
+  console.log(JSON.stringify(await bootstrap()))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 }
 
-function bootstrap() {
+async function bootstrap() {
   const target = targetOf(options)
   const userId = parseUserId(options.user)
   if (options.service ? options.user !== undefined : userId === undefined) throw new Error(USAGE)

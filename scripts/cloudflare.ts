@@ -1,5 +1,7 @@
 /** The Cloudflare account that is deployed to, asked through its API with wrangler's credentials. */
-import { type Deployment, runWrangler } from './wrangler.ts'
+import { setTimeout } from 'node:timers/promises'
+import type { Value } from '../src/db/statement.ts'
+import { configurationOf, type Deployment, runWrangler } from './wrangler.ts'
 
 const API_URL = 'https://api.cloudflare.com/client/v4'
 
@@ -17,6 +19,43 @@ interface Answer<Result> {
   readonly errors?: readonly { readonly code: number; readonly message: string }[]
 }
 
+/** How often a call is tried that Cloudflare refuses for now, and how long it waits where Cloudflare does not say. */
+const MOST_ATTEMPTS = 5
+const PAUSE_MS = 1000
+
+/** A database of the account. */
+export interface AccountDatabase {
+  readonly uuid: string
+  readonly name: string
+  /** Where it is, such as "WEUR". */
+  readonly running_in_region?: string
+  readonly read_replication?: { readonly mode: string }
+}
+
+/** One statement, and the values for its `?`. */
+export interface Query {
+  readonly sql: string
+  readonly parameters?: readonly Value[]
+}
+
+export type Row = Record<string, Value>
+
+/** Cloudflare names the id of a database in either way. */
+interface WorkerBinding {
+  readonly type: string
+  readonly name: string
+  readonly id?: string
+  readonly database_id?: string
+}
+
+/** How far an export is; the result comes at its end. */
+interface ExportStep {
+  readonly status?: 'active' | 'complete' | 'error'
+  readonly error?: string
+  readonly at_bookmark?: string
+  readonly result?: { readonly signed_url: string }
+}
+
 export class Account {
   readonly #deployment: Deployment
   #id: string | undefined
@@ -26,6 +65,14 @@ export class Account {
   constructor(deployment: Deployment, id: string | undefined) {
     this.#deployment = deployment
     this.#id = id
+  }
+
+  /** The account of a deployment, logged in. */
+  static async of(deployment: Deployment): Promise<Account> {
+    const id = configurationOf(deployment).account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
+    const account = new Account(deployment, id)
+    account.logIn()
+    return account
   }
 
   /** @returns the account's name. @throws what to do, if nobody is logged in or it is not clear to which account. */
@@ -62,9 +109,68 @@ export class Account {
     await this.#call('PUT', path, body)
   }
 
+  post<Result>(path: string, body: object): Promise<Result | undefined> {
+    return this.#call('POST', path, body)
+  }
+
+  /** @throws if the account has no such database. */
+  async databaseOf(nameOrId: string): Promise<AccountDatabase> {
+    const found = await this.get<AccountDatabase>(`/d1/database/${nameOrId}`)
+    if (!found) throw new Error(`The account has no D1 database ${nameOrId}.`)
+    return found
+  }
+
+  /** Makes a database, in the region of another one. */
+  async createDatabase(name: string, region: string | undefined): Promise<AccountDatabase> {
+    const made = await this.post<AccountDatabase>('/d1/database', {
+      name,
+      ...(region && { primary_location_hint: region.toLowerCase() }),
+    })
+    if (!made) throw new Error(`Cloudflare did not make the database ${name}.`)
+    return made
+  }
+
+  /** The id of the database that a Worker has under the binding `DB`; undefined if it is not deployed. */
+  async boundDatabase(worker: string): Promise<string | undefined> {
+    const settings = await this.get<{ bindings?: WorkerBinding[] }>(`/workers/scripts/${worker}/settings`)
+    const binding = settings?.bindings?.find(({ type, name }) => type === 'd1' && name === 'DB')
+    return binding?.database_id ?? binding?.id
+  }
+
+  /** Takes a database back to an instant, in place. */
+  async timeTravel(databaseId: string, instant: string): Promise<void> {
+    const query = new URLSearchParams({ timestamp: instant })
+    await this.post(`/d1/database/${databaseId}/time_travel/restore?${query}`, {})
+  }
+
+  /** Runs the statements in one transaction. @returns the rows of each. */
+  async query(databaseId: string, queries: readonly Query[]): Promise<Row[][]> {
+    const batch = queries.map(({ sql, parameters = [] }) => ({ sql, params: parameters }))
+    const results = await this.post<{ results: Row[] }[]>(`/d1/database/${databaseId}/query`, { batch })
+    return (results ?? []).map((result) => result.results)
+  }
+
+  /** A consistent dump of the database, as SQL. */
+  async export(databaseId: string): Promise<ReadableStream<Uint8Array>> {
+    for (let bookmark: string | undefined; ; ) {
+      const step = await this.post<ExportStep>(`/d1/database/${databaseId}/export`, {
+        output_format: 'polling',
+        current_bookmark: bookmark,
+      })
+      if (step?.status === 'error') throw new Error(`Cloudflare could not export the database: ${step.error}`)
+      if (step?.result) {
+        const response = await fetch(step.result.signed_url)
+        if (response.ok && response.body) return response.body
+        throw new Error(`The export could not be downloaded: ${response.status}`)
+      }
+      bookmark = step?.at_bookmark
+      await setTimeout(PAUSE_MS)
+    }
+  }
+
   async #call<Result>(method: string, path: string, body?: object): Promise<Result | undefined> {
     const url = `${process.env.CLOUDFLARE_API_BASE_URL ?? API_URL}/accounts/${this.#id}${path}`
-    const response = await fetch(url, {
+    const response = await this.#send(url, {
       method,
       headers: { ...this.#headers, 'Content-Type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
@@ -75,5 +181,16 @@ export class Account {
     if (method === 'GET' && errors.some(({ code }) => MISSING_CODES.includes(code))) return undefined
     const words = errors.map(({ code, message }) => `${message} [code: ${code}]`).join(', ')
     throw new Error(`Cloudflare answered ${method} ${path} with ${response.status} ${words}`)
+  }
+
+  /** Waits and asks again where Cloudflare limits the rate of calls (HTTP 429). */
+  async #send(url: string, request: RequestInit): Promise<Response> {
+    for (let attempt = 1; ; attempt++) {
+      const response = await fetch(url, request)
+      if (response.status !== 429 || attempt === MOST_ATTEMPTS) return response
+      await response.body?.cancel()
+      const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
+      await setTimeout(Number.isFinite(seconds) ? seconds * 1000 : PAUSE_MS * 2 ** attempt)
+    }
   }
 }

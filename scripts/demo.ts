@@ -10,8 +10,9 @@ import {
   mintApiKey,
   selectAnyOrganization,
 } from '../src/provisioning.ts'
+import { execute } from './database.ts'
 import { Service } from './service.ts'
-import { execute, stateFolder, type Target } from './wrangler.ts'
+import { stateFolder, type Target } from './wrangler.ts'
 
 export interface Demo {
   readonly baseUrl: string
@@ -76,8 +77,8 @@ export interface Beginning {
 }
 
 /** Makes the demo's organizations in an empty database. @returns undefined if it has any already. */
-export function beginDemo(target: Target): Beginning | undefined {
-  const [found] = execute(target, [{ statement: selectAnyOrganization, values: {} }])
+export async function beginDemo(target: Target): Promise<Beginning | undefined> {
+  const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
   if (found && found.length > 0) return undefined
   const acme = organization('Acme', 'ada', 'Ada Lovelace')
   const globex = organization('Globex', 'grace', 'Grace Hopper')
@@ -87,7 +88,7 @@ export function beginDemo(target: Target): Beginning | undefined {
   const serviceKey = keyOf(acme.id, 'demo service')
   const otherApiKey = keyOf(globex.id, 'demo', 'grace')
   const keys = [apiKey, serviceKey, otherApiKey]
-  execute(target, [
+  await execute(target, [
     ...acme.writes,
     ...globex.writes,
     ...keys.map(({ row }) => ({ statement: insertApiKey, values: row })),

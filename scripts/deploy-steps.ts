@@ -8,6 +8,7 @@ import type { Unstable_Config as Configuration } from 'wrangler'
 import { SCOPES } from '../src/access/scopes.ts'
 import { selectAnyOrganization } from '../src/provisioning.ts'
 import { Account } from './cloudflare.ts'
+import { deployedDatabase, execute } from './database.ts'
 import { makeKey } from './first-key.ts'
 import {
   applyMigrations,
@@ -15,8 +16,6 @@ import {
   configFileOf,
   configurationOf,
   type Deployment,
-  execute,
-  literalSql,
   runWrangler,
   type Target,
 } from './wrangler.ts'
@@ -64,14 +63,40 @@ interface Deploying {
   address?: string | undefined
 }
 
-/** @throws what is wrong with the configuration. */
-export function stepsOf(wishes: Wishes): Step[] {
+function deployingOf(wishes: Wishes): Deploying {
   const { environment, config: file } = wishes
   const target = { remote: true, persistTo: undefined, environment, config: file }
   const config = configurationOf(target)
   const account = new Account(target, config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined)
-  const deploying: Deploying = { wishes, target, config, account }
-  const databases = config.d1_databases.map(({ database_name = '' }) => database_name)
+  return { wishes, target, config, account }
+}
+
+const databaseNames = ({ config }: Deploying) =>
+  config.d1_databases.map(({ database_name = '' }) => database_name)
+
+/** The steps that put a Worker that is deployed onto the database that the configuration names now. */
+export function switchStepsOf(wishes: Partial<Wishes> & Pick<Wishes, 'config' | 'url'>): Step[] {
+  const none = {
+    environment: undefined,
+    organization: '',
+    userId: undefined,
+    location: undefined,
+    subdomain: undefined,
+  }
+  const deploying = deployingOf({ ...none, ...wishes })
+  deploying.account.logIn()
+  return [
+    ...databaseNames(deploying).map((name) => replication(deploying, name)),
+    upload(deploying),
+    health(deploying),
+  ]
+}
+
+/** @throws what is wrong with the configuration. */
+export function stepsOf(wishes: Wishes): Step[] {
+  const deploying = deployingOf(wishes)
+  const { config } = deploying
+  const databases = databaseNames(deploying)
   return [
     check(deploying),
     logIn(deploying),
@@ -123,9 +148,10 @@ function logIn({ account }: Deploying): Step {
   }
 }
 
+/** A deployment never exchanges the database of a Worker: that is for a restore, which sees to the keys. */
 function database({ account, target, wishes }: Deploying, name: string): Step {
   const create = ['d1', 'create', name, ...located(wishes)]
-  return resource(`D1 database ${name}`, target, create, () => account.get(`/d1/database/${name}`))
+  return resource(`D1 database ${name}`, target, create, () => deployedDatabase(account, target))
 }
 
 /** What is made by one command, if it is not found. */
@@ -155,11 +181,9 @@ function replication({ account, config }: Deploying, name: string): Step {
     lines: [`READ_REPLICATION = "${config.vars.READ_REPLICATION ?? 'off'}", so the database's is "${mode}"`],
     commands: [],
     run: async () => {
-      const found = await account.get<{ uuid: string; read_replication?: { mode: string } }>(
-        `/d1/database/${name}`,
-      )
-      if ((found?.read_replication?.mode ?? 'disabled') === mode) return mode
-      await account.put(`/d1/database/${found?.uuid}`, { read_replication: { mode } })
+      const { uuid, read_replication } = await account.databaseOf(name)
+      if ((read_replication?.mode ?? 'disabled') === mode) return mode
+      await account.put(`/d1/database/${uuid}`, { read_replication: { mode } })
       return `${mode} from now on`
     },
   }
@@ -302,17 +326,16 @@ function patternOf(route: NonNullable<Configuration['routes']>[number]): string 
 function firstKey({ target, wishes }: Deploying): Step {
   const { organization, userId } = wishes
   const whose = userId === undefined ? 'that acts for no user' : `of user "${userId}"`
-  const query = literalSql(selectAnyOrganization, {})
   return {
     title: 'First key',
     lines: [
       `if there is no organization yet: "${organization}", and a key ${whose}, as by \`npm run bootstrap\``,
     ],
-    commands: [['d1', 'execute', 'DB', '--json', '--command', query, '--remote']],
-    run: () => {
-      const [found] = execute(target, [{ statement: selectAnyOrganization, values: {} }])
+    commands: [],
+    run: async () => {
+      const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
       if (found && found.length > 0) return 'none made, as there is an organization'
-      const made = makeKey(target, { organization: { name: organization }, userId, scopes: SCOPES })
+      const made = await makeKey(target, { organization: { name: organization }, userId, scopes: SCOPES })
       return `${MADE}, and shown only here\n${JSON.stringify(made)}`
     },
   }

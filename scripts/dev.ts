@@ -4,6 +4,7 @@
  *
  *     npm run dev [-- --port 9000 --persist-to some/dir …]
  */
+import './private-files.ts'
 import { randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +33,7 @@ const baseUrl = `http://localhost:${options.port}`
 
 makeSecret(join(ROOT, '.dev.vars'))
 applyMigrations(target)
-const beginning = beginDemo(target)
+const beginning = await beginDemo(target)
 
 /** What is different on this machine, unless a flag says otherwise. */
 const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RUN_ENDPOINTS: 'on' }

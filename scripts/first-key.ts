@@ -10,7 +10,8 @@ import {
   selectDeletedUser,
   selectOrganization,
 } from '../src/provisioning.ts'
-import { execute, type Target } from './wrangler.ts'
+import { execute } from './database.ts'
+import type { Target } from './wrangler.ts'
 
 export interface WantedKey {
   /** A new one of this name, or one that is there. */
@@ -28,8 +29,8 @@ export interface MadeKey {
 }
 
 /** @throws if the organization is to be there and is not, or the user was deleted. */
-export function makeKey(target: Target, { organization, userId, scopes }: WantedKey): MadeKey {
-  if ('id' in organization) requireOrganization(target, organization.id, userId)
+export async function makeKey(target: Target, { organization, userId, scopes }: WantedKey): Promise<MadeKey> {
+  if ('id' in organization) await requireOrganization(target, organization.id, userId)
   const now = new Date().toISOString()
   const organizationId = 'id' in organization ? organization.id : newUuid()
   const key = mintApiKey({
@@ -39,7 +40,7 @@ export function makeKey(target: Target, { organization, userId, scopes }: Wanted
     createdAt: now,
     ...(userId !== undefined && { userId }),
   })
-  execute(target, [
+  await execute(target, [
     ...('id' in organization
       ? []
       : [
@@ -61,8 +62,12 @@ export function makeKey(target: Target, { organization, userId, scopes }: Wanted
   return { organizationId, userId: userId ?? null, apiKey: key.token }
 }
 
-function requireOrganization(target: Target, organizationId: string, userId: string | undefined): void {
-  const [found, deleted] = execute(target, [
+async function requireOrganization(
+  target: Target,
+  organizationId: string,
+  userId: string | undefined,
+): Promise<void> {
+  const [found, deleted] = await execute(target, [
     { statement: selectOrganization, values: { id: organizationId } },
     { statement: selectDeletedUser, values: { organizationId, id: userId ?? null } },
   ])

@@ -7,10 +7,15 @@
  * An export has a file of JSON lines for each table, and the contents of files and pictures; no value of an environment variable,
  * no secret, no hash of a key. A deletion leaves no row; the tick deletes the objects.
  */
-import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import './private-files.ts'
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
-import { executeSql, literal, readObject, TARGET_OPTIONS, targetOf } from './wrangler.ts'
+import type { Value } from '../src/db/statement.ts'
+import { isUuid } from '../src/http/fields.ts'
+import type { Row } from './cloudflare.ts'
+import { openDatabase } from './database.ts'
+import { readObject, TARGET_OPTIONS, targetOf } from './wrangler.ts'
 
 /** A row may have 1 MiB. */
 const PAGE_SIZE = 100
@@ -29,56 +34,63 @@ const { values: options, positionals } = parseArgs({
 })
 const target = targetOf(options)
 const [verb, id = ''] = positionals
+const database = await openDatabase(target)
 
-const [organization] = executeSql(target, `SELECT * FROM "organizations" WHERE "id" = ${literal(id)}`)
+const [organization] = await rowsOf('SELECT * FROM "organizations" WHERE "id" = ?', id)
 if (!organization) fail(`There is no organization "${id}"`)
-else if (verb === 'export') exportOrganization()
-else if (verb === 'delete') deleteOrganization()
+else if (verb === 'export') await exportOrganization()
+else if (verb === 'delete') await deleteOrganization()
 else fail('Expected "export <id>" or "delete <id>"')
+database.close()
 
 function fail(message: string): never {
   console.error(message)
   process.exit(1)
 }
 
+async function rowsOf(sql: string, ...parameters: readonly Value[]): Promise<Row[]> {
+  const [rows = []] = await database.batch([{ sql, parameters }])
+  return rows
+}
+
 /** How many rows the organization has in each table, where it has any; its keys first. */
-function countRows(): [table: string, count: number][] {
-  const tables = executeSql(
-    target,
+async function countRows(): Promise<[table: string, count: number][]> {
+  const tables = await rowsOf(
     `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND instr("sql", 'organizationId') > 0
      ORDER BY "name" <> 'apiKeys', "name"`,
   )
   const counts = tables.map(
-    ({ name }) => `(SELECT count(*) FROM "${name}" WHERE "organizationId" = ${literal(id)}) AS "${name}"`,
+    ({ name }) => `(SELECT count(*) FROM "${name}" WHERE "organizationId" = ?1) AS "${name}"`,
   )
-  const [row = {}] = executeSql(target, `SELECT ${counts.join(', ')}`)
+  const [row = {}] = await rowsOf(`SELECT ${counts.join(', ')}`, id)
   return Object.entries(row)
     .map(([table, count]): [string, number] => [table, Number(count)])
     .filter(([, count]) => count > 0)
 }
 
-function exportOrganization(): void {
+async function exportOrganization(): Promise<void> {
   const folder = resolve(options.output ?? '')
   if (!options.output || existsSync(folder)) fail('--output: expected a folder that does not exist yet')
   mkdirSync(folder, { recursive: true })
-  write(folder, 'organizations', [organization ?? {}])
-  for (const [table] of countRows()) {
+  writeRows(folder, 'organizations', [organization ?? {}])
+  for (const [table] of await countRows()) {
     for (let last = 0; ; ) {
-      const rows = executeSql(
-        target,
-        `SELECT rowid AS "rowid", * FROM "${table}" WHERE "organizationId" = ${literal(id)} AND rowid > ${last}
+      const rows = await rowsOf(
+        `SELECT rowid AS "rowid", * FROM "${table}" WHERE "organizationId" = ? AND rowid > ?
          ORDER BY rowid LIMIT ${PAGE_SIZE}`,
+        id,
+        last,
       )
       if (rows.length === 0) break
       last = Number(rows.at(-1)?.rowid)
-      write(folder, table, rows)
+      writeRows(folder, table, rows)
       for (const row of rows) exportObject(folder, table, row)
       if (rows.length < PAGE_SIZE) break
     }
   }
 }
 
-function write(folder: string, table: string, rows: readonly Record<string, unknown>[]): void {
+function writeRows(folder: string, table: string, rows: readonly Row[]): void {
   const lines = rows.map(({ rowid, ...row }) =>
     JSON.stringify(Object.fromEntries(Object.entries(row).filter(([name]) => !SECRETS.includes(name)))),
   )
@@ -86,45 +98,73 @@ function write(folder: string, table: string, rows: readonly Record<string, unkn
   console.log(`${table}: ${rows.length} rows`)
 }
 
-function exportObject(folder: string, table: string, row: Record<string, unknown>): void {
-  if (typeof row.objectKey !== 'string' || (table !== 'sessionFiles' && table !== 'profilePictures')) return
-  // Paths of files are relative and stay below their folder (http/fields.ts, relativePath).
-  const name =
-    table === 'sessionFiles'
-      ? join('files', String(row.sessionId), String(row.path))
-      : join('pictures', encodeURIComponent(String(row.userId)))
-  const file = join(folder, name)
-  mkdirSync(dirname(file), { recursive: true })
-  readObject(target, row.objectKey, file)
+/** Writes the content of a file or picture, and a line of `contents.jsonl` that says where it is. */
+function exportObject(folder: string, table: string, row: Row): void {
+  const { id, sessionId, path, userId, objectKey } = row
+  if (typeof objectKey !== 'string') return
+  let name: string
+  if (table === 'sessionFiles')
+    name = createFile(folder, join('files', String(sessionId)), String(path), String(id))
+  else if (table === 'profilePictures') {
+    name = createFile(folder, 'pictures', encodeURIComponent(String(userId)), objectKey.replace(/^.*\//, ''))
+  } else return
+  readObject(target, objectKey, join(folder, name))
+  const subject = table === 'sessionFiles' ? { id, sessionId, path } : { userId }
+  appendFileSync(join(folder, 'contents.jsonl'), `${JSON.stringify({ file: name, ...subject })}\n`)
 }
 
-function deleteOrganization(): void {
+/**
+ * Creates an empty file for a content, at its path if the file system takes it: not one that leads out of its folder, that is too long,
+ * or that another path stands in the way of (`a` beside `a/b`, `A` beside `a`). Such a content is named by its id.
+ * @returns its path relative to the export.
+ */
+function createFile(folder: string, subfolder: string, path: string, id: string): string {
+  const parent = join(folder, subfolder)
+  const file = resolve(parent, path)
+  if (parent.startsWith(folder + sep) && file.startsWith(parent + sep)) {
+    try {
+      mkdirSync(dirname(file), { recursive: true })
+      closeSync(openSync(file, 'wx'))
+      return relative(folder, file)
+    } catch {
+      // The file system does not take the path.
+    }
+  }
+  if (!isUuid(id)) throw new Error('A content has an id that is not a UUID')
+  mkdirSync(join(folder, 'by-id'), { recursive: true })
+  return join('by-id', id)
+}
+
+async function deleteOrganization(): Promise<void> {
   if (options.name !== organization?.name) {
     fail(`--name: expected "${organization?.name}", so that no other is deleted by mistake`)
   }
-  const now = literal(new Date().toISOString())
+  const now = new Date().toISOString()
   for (const [table, column] of [
     ['sessionFiles', 'objectKey'],
     ['profilePictures', 'objectKey'],
     ['profilePictures', 'uploadingObjectKey'],
   ]) {
-    executeSql(
-      target,
-      `INSERT INTO "doomedObjects" ("objectKey", "sweepAfter") SELECT "${column}", ${now} FROM "${table}"
-       WHERE "organizationId" = ${literal(id)} AND "${column}" IS NOT NULL ON CONFLICT DO NOTHING`,
+    await rowsOf(
+      `INSERT INTO "doomedObjects" ("objectKey", "sweepAfter") SELECT "${column}", ? FROM "${table}"
+       WHERE "organizationId" = ? AND "${column}" IS NOT NULL ON CONFLICT DO NOTHING`,
+      now,
+      id,
     )
   }
   // Its keys go first: from then on nothing comes to what is being deleted.
-  for (let counts = countRows(); counts.length > 0; counts = countRows()) {
+  for (let counts = await countRows(); counts.length > 0; counts = await countRows()) {
     for (const [table, count] of counts) {
       console.log(`${table}: ${count} rows to delete`)
-      executeSql(
-        target,
+      await rowsOf(
         `DELETE FROM "${table}" WHERE rowid IN
-         (SELECT rowid FROM "${table}" WHERE "organizationId" = ${literal(id)} LIMIT ${ROWS_AT_ONCE})`,
+         (SELECT rowid FROM "${table}" WHERE "organizationId" = ? LIMIT ${ROWS_AT_ONCE})`,
+        id,
       )
     }
   }
-  executeSql(target, `DELETE FROM "organizations" WHERE "id" = ${literal(id)}`)
-  console.log(`${countRows().length} tables have rows of the organization. The tick deletes its objects.`)
+  await rowsOf('DELETE FROM "organizations" WHERE "id" = ?', id)
+  console.log(
+    `${(await countRows()).length} tables have rows of the organization. The tick deletes its objects.`,
+  )
 }

@@ -9,7 +9,8 @@ import { parseArgs } from 'node:util'
 import { sql } from 'drizzle-orm'
 import { environmentVariables, keyIdOf, runEndpoints } from '../src/db/schema.ts'
 import { compileUnguarded, query } from '../src/db/statement.ts'
-import { execute, TARGET_OPTIONS, targetOf } from './wrangler.ts'
+import { openDatabase } from './database.ts'
+import { TARGET_OPTIONS, targetOf } from './wrangler.ts'
 
 const INTERVAL_MS = 10_000
 
@@ -24,7 +25,7 @@ if (!newest) {
   console.error('--to: expected the id of the newest key of ENCRYPTION_KEYS')
   process.exit(1)
 }
-const target = targetOf(options)
+const database = await openDatabase(targetOf(options))
 
 const counts = [
   { table: environmentVariables, column: environmentVariables.sealedValue },
@@ -41,11 +42,8 @@ const counts = [
 )
 
 /** How many values each key has sealed. */
-function countByKey(): Map<string, number> {
-  const rows = execute(
-    target,
-    counts.map((statement) => ({ statement, values: {} })),
-  ).flat()
+async function countByKey(): Promise<Map<string, number>> {
+  const rows = (await database.batch(counts.map(({ sql }) => ({ sql })))).flat()
   const total = new Map<string, number>()
   for (const { keyId, count } of rows) {
     total.set(String(keyId), (total.get(String(keyId)) ?? 0) + Number(count))
@@ -55,7 +53,7 @@ function countByKey(): Map<string, number> {
 
 let before = Number.POSITIVE_INFINITY
 for (;;) {
-  const total = countByKey()
+  const total = await countByKey()
   const older = [...total].filter(([keyId]) => keyId !== newest)
   const left = older.reduce((sum, [, count]) => sum + count, 0)
   console.log(`${total.get(newest) ?? 0} values are sealed with ${newest}, ${left} with older keys`)

@@ -1,12 +1,9 @@
 /** Runs wrangler, on the Node of this project. */
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import type { Unstable_Config as Configuration } from 'wrangler'
-import { parametersOf, type Statement, type Value, type Values } from '../src/db/statement.ts'
 
 export const ROOT = resolve(import.meta.dirname, '..')
 
@@ -33,6 +30,7 @@ export interface Target extends Deployment {
 export const TARGET_OPTIONS = {
   remote: { type: 'boolean', default: false },
   env: { type: 'string' },
+  config: { type: 'string' },
   'persist-to': { type: 'string' },
 } as const
 
@@ -40,13 +38,15 @@ export const TARGET_OPTIONS = {
 export function targetOf(options: {
   remote: boolean
   env?: string | undefined
+  config?: string | undefined
   'persist-to'?: string | undefined
 }): Target {
   if (options.env && !options.remote) {
     console.error('--env: names a deployment, so it goes with --remote')
     process.exit(1)
   }
-  return { remote: options.remote, environment: options.env, persistTo: options['persist-to'] }
+  const { remote, env: environment, config } = options
+  return { remote, environment, config, persistTo: options['persist-to'] }
 }
 
 export function configFileOf({ config }: Deployment): string {
@@ -69,53 +69,6 @@ export function stateFolder({ persistTo }: Target): string {
 /** Brings the schema of the database up to date. @returns what wrangler says of it. */
 export function applyMigrations(target: Target): string {
   return runWrangler(['d1', 'migrations', 'apply', 'DB', ...flags(target)], target)
-}
-
-/** Runs statements in order on the database. @returns the rows of each. */
-export function execute(
-  target: Target,
-  statements: readonly { statement: Statement; values: Values }[],
-): Record<string, Value>[][] {
-  return run(target, statements.map(({ statement, values }) => literalSql(statement, values)).join(';\n'))
-}
-
-/** Runs one statement as it is written. @returns its rows. */
-export function executeSql(target: Target, sql: string): Record<string, Value>[] {
-  return run(target, sql)[0] ?? []
-}
-
-function run(target: Target, command: string): Record<string, Value>[][] {
-  const output = runWrangler(
-    ['d1', 'execute', 'DB', '--json', '--command', command, ...flags(target)],
-    target,
-  )
-  const results: { results: Record<string, Value>[] }[] = JSON.parse(output)
-  return results.map((result) => result.results)
-}
-
-/** Runs the statements of a file. */
-export function executeFile(target: Target, file: string): void {
-  runWrangler(['d1', 'execute', 'DB', '--yes', '--file', file, ...flags(target)], target)
-}
-
-/** Writes schema and rows of the database to a file of SQL. */
-export function exportDatabase(target: Target, file: string): void {
-  const output = ['--output', resolve(file)]
-  if (target.remote) {
-    runWrangler(['d1', 'export', 'DB', '--remote', '--skip-confirmation', ...output], target)
-    return
-  }
-  // The export knows no other state folder than the one beside its configuration.
-  const folder = mkdtempSync(join(tmpdir(), 'workspace-api-export-'))
-  try {
-    mkdirSync(join(folder, '.wrangler'))
-    symlinkSync(stateFolder(target), join(folder, '.wrangler', 'state'), 'junction')
-    const config = join(folder, 'wrangler.toml')
-    copyFileSync(configFileOf(target), config)
-    runWrangler(['d1', 'export', 'DB', '--local', ...output], { config })
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 }
 
 /** Writes an object of the store to a file. */
@@ -181,16 +134,4 @@ function quiet(): NodeJS.ProcessEnv {
 function flags(target: Target): string[] {
   if (target.remote) return ['--remote']
   return ['--local', '--persist-to', stateFolder(target)]
-}
-
-/** The SQL of a statement with its values written into it: wrangler's command line binds nothing. */
-export function literalSql(statement: Statement, values: Values): string {
-  const parameters = parametersOf(statement, values)
-  let index = 0
-  return statement.sql.replaceAll('?', () => literal(parameters[index++] ?? null))
-}
-
-/** A value as SQL. */
-export function literal(value: Value): string {
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value ?? 'NULL')
 }

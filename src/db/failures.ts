@@ -16,8 +16,15 @@ const PASSING = [
   'Cannot resolve D1 DB due to transient issue',
 ]
 
-/** What it says when it has too much to do: to ask again at once would make it worse. */
-const OVERLOADED = ['D1 DB is overloaded', 'D1 DB storage operation exceeded timeout']
+/**
+ * What it says when it has too much to do: to ask again at once would make it worse. The last is what a restore says, which
+ * refuses changes for a short time (scripts/backups/restore-remote.ts).
+ */
+const OVERLOADED = [
+  'D1 DB is overloaded',
+  'D1 DB storage operation exceeded timeout',
+  'A restore is under way',
+]
 
 /** True if the error says that a store is away for now, not that the service is wrong. */
 export function isUnavailable(error: unknown): boolean {

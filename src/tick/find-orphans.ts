@@ -1,12 +1,16 @@
-/** After a restore: finds the objects that no row refers to, and dooms them. The sweep deletes what is doomed. */
-import { and, asc, eq, lte, sql } from 'drizzle-orm'
-import { doomedObjects, objectSearches, profilePictures, sessionFiles } from '../db/schema.ts'
+/** After a restore: finds the objects that no row refers to, so that the sweep deletes them after a week. */
+import { asc, eq, lte, sql } from 'drizzle-orm'
+import { doomedObjects, objectSearches } from '../db/schema.ts'
 import { compileUnguarded, query, rowOf, runBatch } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
+import { isReferenced } from '../objects/references.ts'
 
 /** The most that R2 lists at once. */
 const PAGE_SIZE = 1000
 const PAGES_A_TICK = 5
+
+/** A restore may be undone by another one, whose rows refer to these objects again. */
+const GRACE_MS = 7 * 86_400_000
 
 const startedAt = sql.placeholder('startedAt')
 
@@ -19,9 +23,6 @@ const selectSearch = compileUnguarded(
     .limit(1),
 )
 
-const refersTo = (table: typeof sessionFiles | typeof profilePictures) =>
-  sql`exists ${query.select({ one: sql`1` }).from(table).where(eq(table.objectKey, sql`"listed".value`))}`
-
 /** What a row refers to stays, and what is doomed already: an upload that is under way is. */
 const doomOrphans = compileUnguarded(
   query
@@ -31,11 +32,11 @@ const doomOrphans = compileUnguarded(
         .select(
           rowOf(doomedObjects, {
             objectKey: sql`"listed".value`,
-            sweepAfter: sql`${sql.placeholder('now')}`,
+            sweepAfter: sql`${sql.placeholder('sweepAfter')}`,
           }),
         )
         .from(sql`json_each(${sql.placeholder('objectKeys')}) as "listed"`)
-        .where(and(sql`not ${refersTo(sessionFiles)}`, sql`not ${refersTo(profilePictures)}`)),
+        .where(sql`not ${isReferenced(sql`"listed".value`)}`),
     )
     .onConflictDoNothing(),
 )
@@ -63,6 +64,7 @@ export async function findOrphans({ DB, OBJECTS }: TickEnvironment, instant: Dat
       startedAt,
       cursor: listed.truncated ? listed.cursor : null,
       objectKeys: JSON.stringify(old.map(({ key }) => key)),
+      sweepAfter: new Date(Date.parse(startedAt) + GRACE_MS).toISOString(),
       now,
     })
   }

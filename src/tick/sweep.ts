@@ -1,8 +1,12 @@
-/** The sweep: deletes the objects that nothing refers to. Apart from an upload that is done, it alone takes them off the table. */
+/**
+ * The sweep: deletes the objects that nothing refers to. It never deletes one that a row refers to: after a restore, an object may
+ * be in use again. Apart from an upload that is done, it alone takes them off the table.
+ */
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import { doomedObjects } from '../db/schema.ts'
 import { compileUnguarded, query, runBatch } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
+import { isReferenced } from '../objects/references.ts'
 
 /** The most objects that R2 deletes in one call. */
 const PAGE_SIZE = 1000
@@ -10,7 +14,10 @@ const PAGES_A_TICK = 10
 
 const selectDue = compileUnguarded(
   query
-    .select({ objectKey: doomedObjects.objectKey })
+    .select({
+      objectKey: doomedObjects.objectKey,
+      isReferenced: isReferenced(doomedObjects.objectKey).as('isReferenced'),
+    })
     .from(doomedObjects)
     .where(lte(doomedObjects.sweepAfter, sql.placeholder('now')))
     .orderBy(asc(doomedObjects.sweepAfter))
@@ -32,7 +39,7 @@ export async function sweepDoomedObjects({ DB, OBJECTS }: TickEnvironment, insta
     const [due] = await runBatch(DB, [selectDue], { now })
     const objectKeys = due.map(({ objectKey }) => objectKey)
     if (objectKeys.length === 0) return
-    await OBJECTS.delete(objectKeys)
+    await OBJECTS.delete(due.filter((object) => !object.isReferenced).map(({ objectKey }) => objectKey))
     await runBatch(DB, [forget], { objectKeys: JSON.stringify(objectKeys) })
     if (objectKeys.length < PAGE_SIZE) return
   }

@@ -1,70 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { configurationOf } from '../../scripts/wrangler.ts'
-import { CloudflareApi } from '../support/cloudflare-api.ts'
-import { newFolder, ROOT } from '../support/dev-server.ts'
+import { ROOT } from '../support/dev-server.ts'
+import { endProjects, NOWHERE, newAccount, newProject, run, TOML } from '../support/project.ts'
 
-const TOML = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
 const MIGRATIONS = readdirSync(join(ROOT, 'migrations')).filter((file) => file.endsWith('.sql'))
 
-/** Nobody is logged in here, and nothing listens. */
-const NOWHERE = {
-  CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9',
-  CLOUDFLARE_API_TOKEN: '',
-  CLOUDFLARE_ACCOUNT_ID: '',
-}
-
-interface Ended {
-  readonly code: number | null
-  readonly printed: string
-}
-
-async function run(
-  script: string,
-  args: readonly string[],
-  variables: Record<string, string>,
-): Promise<Ended> {
-  const child = spawn('npm', ['run', '--silent', script, '--', ...args], {
-    cwd: ROOT,
-    env: { ...process.env, ...variables },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { code, printed }
-}
-
-/** A copy of wrangler.toml, with changes, where the rest of the project is too. */
-class Project {
-  readonly folder = newFolder()
-  readonly config = join(this.folder, 'wrangler.toml')
-
-  constructor(toml = TOML) {
-    writeFileSync(this.config, toml)
-    for (const name of ['src', 'migrations', 'public', 'scripts']) {
-      symlinkSync(join(ROOT, name), join(this.folder, name), 'junction')
-    }
-  }
-
-  /** What the operator keeps of the secret. */
-  keys(environment = 'production') {
-    return JSON.parse(readFileSync(join(this.folder, `encryption-keys.${environment}.json`), 'utf8'))
-  }
-}
-
-const ended: (() => void)[] = []
-afterEach(() => {
-  for (const end of ended.splice(0)) end()
-})
-
-function newProject(toml?: string): Project {
-  const project = new Project(toml)
-  ended.push(() => rmSync(project.folder, { recursive: true }))
-  return project
-}
+afterEach(endProjects)
 
 describe('npm run deploy -- --dry-run', () => {
   const dryRun = (...args: string[]) => run('deploy', ['--dry-run', ...args], NOWHERE)
@@ -140,22 +84,6 @@ describe('npm run deploy -- --dry-run', () => {
 })
 
 describe('npm run deploy', () => {
-  /** An empty account. */
-  async function newAccount() {
-    const api = new CloudflareApi()
-    const url = await api.listen()
-    ended.push(() => api.close())
-    const variables = {
-      CLOUDFLARE_API_BASE_URL: url,
-      CLOUDFLARE_API_TOKEN: 'token',
-      CLOUDFLARE_ACCOUNT_ID: '',
-    }
-    const deploy = (project: Project, ...args: string[]) =>
-      run('deploy', ['--config', project.config, '--url', url, ...args], variables)
-    const rowsOf = (table: string) => api.databases[0]?.sqlite.prepare(`SELECT * FROM "${table}"`).all() ?? []
-    return { api, deploy, rowsOf, variables }
-  }
-
   const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
 
   it('takes an empty account to a running service, and upgrades it when run again', async () => {

@@ -1,179 +1,429 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadBackup, verifyBackup } from '../../scripts/backups/backup-file.ts'
+import { execute, localDatabaseFile } from '../../scripts/database.ts'
 import { Service } from '../../scripts/service.ts'
-import { executeSql } from '../../scripts/wrangler.ts'
+import { runWrangler } from '../../scripts/wrangler.ts'
+import { insertApiKey, mintApiKey } from '../../src/provisioning.ts'
 import {
   type DevServer,
   freePort,
   newFolder,
+  ROOT,
   readDemo,
   runScript,
   startDevServer,
   stopDevServer,
 } from '../support/dev-server.ts'
+import { countOf, rowsOf } from '../support/local-state.ts'
 
-describe('backup, restore and leaving', () => {
-  const state = newFolder()
-  const files = newFolder()
-  const target = { remote: false, persistTo: state }
-  const backup = join(files, 'backup.sql')
-  const count = (sql: string) =>
-    Number(executeSql(target, `SELECT count(*) AS "count" FROM ${sql}`)[0]?.count)
-  let server: DevServer | undefined
-  let port: number
+const KEYS = 1200
+const HOSTILE_TEXT = 'BEGIN TRANSACTION;\nCOMMIT;\n\'";--/*\u{1f511}'
 
-  const start = async () => {
-    server = await startDevServer(state, port)
-    const demo = readDemo(state)
-    return { demo, as: (key: string) => new Service(demo.baseUrl, key) }
-  }
-  const stop = async () => {
-    if (server) await stopDevServer(server)
-    server = undefined
-  }
-  const tick = () => fetch(`http://localhost:${port}/cdn-cgi/handler/scheduled`)
+const state = newFolder()
+const files = newFolder()
+const target = { remote: false, persistTo: state }
+const backup = join(files, 'backup.sqlite')
+/** A dump of the same database, as wrangler writes it. */
+const dump = join(files, 'dump.sql')
+const largeSkill = {
+  name: 'large',
+  description: HOSTILE_TEXT,
+  files: [
+    { filename: 'SKILL.md', content: `---\nname: large\n---\n${'é\u{1f680}\n'.repeat(100_000)}` },
+    { filename: 'transaction.sql', content: HOSTILE_TEXT.repeat(10_000) },
+  ],
+}
 
-  beforeAll(async () => {
-    port = await freePort()
-    const { demo, as } = await start()
-    const ada = as(demo.apiKey)
-    const schedule = { cron: '* * * * *', timezone: 'UTC' }
-    await ada.send('POST', `/v1/projects/${demo.projectId}/schedules`, schedule)
-    const { apiKey, sessionId } = demo.otherOrganization
-    const grace = as(apiKey)
-    for (const path of ['a.txt', 'src/b.txt']) {
-      await grace.send(
-        'PUT',
-        `/v1/sessions/${sessionId}/files?path=${path}`,
-        Buffer.from(`The content of ${path}`),
-      )
-    }
-    await grace.send('PUT', '/v1/users/grace/profile-picture', Buffer.from('GIF89a'))
-    const variables = `/v1/projects/${demo.otherOrganization.projectId}/environment-variables`
-    await grace.send('PUT', `${variables}/TOKEN`, { value: 'a secret' })
-    await stop()
+let server: DevServer
+let service: (key: string) => Service
+let demo: ReturnType<typeof readDemo>
+/** The tokens of many keys, and the ids of some. */
+const tokens: string[] = []
+let revoked: { token: string; id: string }
+let skillId: string
+
+const restore = (...args: string[]) => runScript('restore', '--yes', '--persist-to', state, ...args)
+const isAlive = async (token: string) =>
+  (await fetch(`${demo.baseUrl}/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200
+
+/** Schema and rows, apart from what a tick or a key's use changes. */
+async function fingerprint(): Promise<string> {
+  const tables = await rowsOf(
+    state,
+    `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND "name" NOT LIKE '\\_cf%' ESCAPE '\\' ORDER BY 1`,
+  )
+  const counts = await Promise.all(tables.map(async ({ name }) => [name, await countOf(state, `"${name}"`)]))
+  const schema = await rowsOf(state, 'SELECT "type", "name" FROM sqlite_master ORDER BY 1, 2')
+  const keys = await rowsOf(state, 'SELECT "hash", "revokedAt" FROM "apiKeys" ORDER BY 1')
+  return JSON.stringify({ counts, schema, keys })
+}
+
+beforeAll(async () => {
+  server = await startDevServer(state, await freePort())
+  demo = readDemo(state)
+  service = (key) => new Service(demo.baseUrl, key)
+  runScript('bootstrap', '--organization', 'BEGIN TRANSACTION;', '--service', '--persist-to', state)
+  const made = await service(demo.apiKey).send<{ id: string }>('POST', '/v1/skills', largeSkill)
+  skillId = made.body.id
+  await service(demo.apiKey).send('POST', `/v1/projects/${demo.projectId}/schedules`, {
+    cron: '0 6 * * *',
+    timezone: 'Europe/Paris',
   })
-  afterEach(stop)
-  afterAll(() => {
-    rmSync(state, { recursive: true })
-    rmSync(files, { recursive: true })
-  })
-
-  it('a restore brings back what was, but no key that was revoked, and nothing fires for the time between', async () => {
-    runScript('backup', '--output', backup, '--persist-to', state)
-    expect(() => runScript('backup', '--output', backup, '--persist-to', state)).toThrow(/does not exist yet/)
-    const before = readFileSync(backup, 'utf8')
-    const { demo, as } = await start()
-    expect(before).toContain(demo.organizationId)
-    expect(before).not.toContain(demo.apiKey)
-    expect(before).not.toContain('postgres://')
-
-    const ada = as(demo.apiKey)
-    const { body: limited } = await as(demo.limitedKey).send<{ apiKey: { id: string } }>('GET', '/v1/me')
-    await as(demo.serviceKey).send('DELETE', `/v1/api-keys/${limited.apiKey.id}`)
-    const { body: late } = await ada.send<{ token: string }>('POST', '/v1/api-keys', {
-      name: 'late',
+  const keys = Array.from({ length: KEYS }, (_, index) =>
+    mintApiKey({
+      organizationId: demo.organizationId,
+      name: `key ${index}`,
       scopes: [],
-    })
-    const path = `/v1/sessions/${demo.sessionId}/files?path=late.txt`
-    await ada.send('PUT', path, Buffer.from('An object that nothing will refer to'))
-    await ada.send('DELETE', `/v1/skills/${demo.skillId}`)
-    await stop()
+      createdAt: new Date().toISOString(),
+    }),
+  )
+  await execute(
+    target,
+    keys.map(({ row }) => ({ statement: insertApiKey, values: row })),
+  )
+  tokens.push(...keys.map(({ token }) => token))
+  revoked = { token: tokens[0] ?? '', id: keys[0]?.row.id ?? '' }
 
-    const restored = Date.now()
-    expect(runScript('restore', '--input', backup, '--persist-to', state)).toMatch(
-      /Restored .* keys are live/,
-    )
-    expect(readdirSync(files).filter((name) => name.includes('.replaced-'))).toHaveLength(1)
-    const schedules = executeSql(target, 'SELECT "nextRunAt" FROM "schedules" WHERE "nextRunAt" IS NOT NULL')
-    expect(schedules.length).toBeGreaterThan(0)
-    for (const { nextRunAt } of schedules) expect(Date.parse(String(nextRunAt))).toBeGreaterThan(restored)
-    expect(count('"objectSearches"')).toBe(1)
+  const folder = join(files, 'export')
+  mkdirSync(join(folder, '.wrangler'), { recursive: true })
+  symlinkSync(state, join(folder, '.wrangler', 'state'))
+  const config = join(folder, 'wrangler.toml')
+  copyFileSync(join(ROOT, 'wrangler.toml'), config)
+  runWrangler(['d1', 'export', 'DB', '--local', '--output', dump], { config })
+})
 
-    await start()
-    expect((await ada.send('GET', `/v1/skills/${demo.skillId}`)).status).toBe(200)
-    for (const dead of [demo.limitedKey, late.token]) {
-      await expect(as(dead).send('GET', '/v1/me')).rejects.toThrow('The API key is not valid')
+afterAll(async () => {
+  await stopDevServer(server)
+  rmSync(state, { recursive: true })
+  rmSync(files, { recursive: true })
+})
+
+describe('a backup', () => {
+  it('is one state of the database, also while the service writes', async () => {
+    const ada = service(demo.apiKey)
+    let isDone = false
+    let writes = 0
+    const write = async (lane: number) => {
+      while (!isDone) {
+        const path = `/v1/sessions/${demo.sessionId}/files?path=${lane}/${writes++ % 3}.txt`
+        const { body } = await ada.send<{ id: string }>('PUT', path, Buffer.from(`content ${writes}`))
+        if (writes % 2) await ada.send('DELETE', `/v1/sessions/${demo.sessionId}/files/${body.id}`)
+      }
     }
-    expect((await as(demo.serviceKey).send('GET', '/v1/me')).status).toBe(200)
-    const { body } = await ada.send<{ items: { path: string }[] }>(
-      'GET',
-      `/v1/sessions/${demo.sessionId}/files?limit=1000`,
-    )
-    expect(body.items.map((file) => file.path)).not.toContain('late.txt')
-
-    await tick()
-    await tick()
-    expect([count('"objectSearches"'), count('"doomedObjects"')]).toEqual([0, 0])
-    expect((await ada.send('GET', '/v1/users/ada/profile-picture').catch(() => ({ status: 0 }))).status).toBe(
-      200,
-    )
-    await stop()
+    const lanes = [1, 2, 3, 4].map(write)
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const output = join(files, `${name}.sqlite`)
+      await run('backup', '--output', output, '--persist-to', state)
+      const copy = new DatabaseSync(output)
+      verifyBackup(copy)
+      const wrong = copy
+        .prepare(
+          `SELECT * FROM "organizationUsage" AS "usage" WHERE
+             "files" <> (SELECT count(*) FROM "sessionFiles" WHERE "organizationId" = "usage"."organizationId")
+             OR "bytes" <> (SELECT coalesce(sum("sizeBytes"), 0) FROM "sessionFiles" WHERE "organizationId" = "usage"."organizationId")`,
+        )
+        .all()
+      const referenced = copy
+        .prepare('SELECT * FROM "doomedObjects" JOIN "sessionFiles" USING ("objectKey")')
+        .all()
+      copy.close()
+      expect([wrong, referenced]).toEqual([[], []])
+    }
+    isDone = true
+    await Promise.all(lanes)
+    expect(writes).toBeGreaterThan(20)
   })
 
-  it('a restore revokes all keys, if that is asked for', async () => {
-    runScript('restore', '--input', backup, '--revoke-all-keys', '--persist-to', state)
-    expect(count('"apiKeys" WHERE "revokedAt" IS NULL')).toBe(0)
-    runScript('restore', '--input', backup, '--persist-to', state)
-    expect(count('"apiKeys" WHERE "revokedAt" IS NULL')).toBe(0)
-    expect(() => runScript('restore', '--input', join(files, 'nothing.sql'), '--persist-to', state)).toThrow(
-      /--input/,
+  it('can be read by its owner alone, has no token and no value, and replaces no file', async () => {
+    runScript('backup', '--output', backup, '--persist-to', state)
+    expect(statSync(backup).mode & 0o077).toBe(0)
+    const bytes = readFileSync(backup)
+    for (const secret of [demo.apiKey, revoked.token, 'postgres://'])
+      expect(bytes.includes(secret)).toBe(false)
+    expect(bytes.includes(demo.organizationId)).toBe(true)
+    expect(() => runScript('backup', '--output', backup, '--persist-to', state)).toThrow(/does not exist yet/)
+    expect(() => runScript('backup', '--output', join(files, 'x'), '--persist-to', files)).toThrow(
+      /There is no database in/,
     )
-  })
-
-  it('reseal says how far the tick is, and when the older keys can go', () => {
-    const [{ keyId } = {}] = executeSql(
-      target,
-      `SELECT substr(substr("sealedValue", 4), 1, instr(substr("sealedValue", 4), '.') - 1) AS "keyId"
-       FROM "environmentVariables" LIMIT 1`,
-    )
-    const watched = runScript('reseal', '--to', String(keyId), '--persist-to', state)
-    expect(watched).toMatch(
-      /^\d+ values are sealed with \S+, 0 with older keys\nThe older keys can be taken out/,
-    )
-    expect(() => runScript('reseal', '--persist-to', state)).toThrow(/--to/)
-  })
-
-  it('an export has all of an organization but its secrets, and a deletion leaves nothing of it', async () => {
-    const [{ id: organizationId = '' } = {}] = executeSql(
-      target,
-      `SELECT "id" FROM "organizations" WHERE "name" = 'Globex'`,
-    )
-    const output = join(files, 'globex')
-    const tables = executeSql(
-      target,
-      `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND instr("sql", 'organizationId') > 0`,
-    ).map(({ name }) => String(name))
-    /** The rows of each table: those of the organization, or those of others. */
-    const countOf = (operator: '=' | '<>') => {
-      const counts = tables.map(
-        (table) =>
-          `(SELECT count(*) FROM "${table}" WHERE "organizationId" ${operator} '${organizationId}') AS "${table}"`,
-      )
-      return executeSql(target, `SELECT ${counts.join(', ')}`)[0] ?? {}
-    }
-    const [own, others] = [countOf('='), countOf('<>')]
-
-    runScript('organization', 'export', String(organizationId), '--output', output, '--persist-to', state)
-    for (const table of tables) {
-      const file = join(output, `${table}.jsonl`)
-      const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
-      expect([table, lines.length]).toEqual([table, own[table]])
-      expect(lines.join('\n')).not.toMatch(/sealed|"hash"/)
-    }
-    const { sessionId } = readDemo(state).otherOrganization
-    for (const path of ['a.txt', 'src/b.txt']) {
-      expect(readFileSync(join(output, 'files', sessionId, path), 'utf8')).toBe(`The content of ${path}`)
-    }
-    expect(readFileSync(join(output, 'pictures', 'grace'), 'utf8')).toBe('GIF89a')
-
-    const remove = (name: string) =>
-      runScript('organization', 'delete', String(organizationId), '--name', name, '--persist-to', state)
-    expect(() => remove('Acme')).toThrow(/--name/)
-    expect(remove('Globex')).toContain('0 tables have rows of the organization')
-    expect(new Set(Object.values(countOf('=')))).toEqual(new Set([0]))
-    expect(countOf('<>')).toEqual(others)
-    expect(() => remove('Globex')).toThrow(/no organization/)
   })
 })
+
+describe('a restore over a database that serves', () => {
+  it('brings everything back byte for byte, and no key that was revoked, at any time', async () => {
+    const ada = service(demo.apiKey)
+    await service(demo.serviceKey).send('DELETE', `/v1/api-keys/${revoked.id}`)
+    const late = await ada.send<{ token: string }>('POST', '/v1/api-keys', { name: 'late', scopes: [] })
+    await ada.send('DELETE', `/v1/skills/${skillId}`)
+    await ada.send('PUT', `/v1/sessions/${demo.sessionId}/files?path=late.txt`, Buffer.from('late'))
+    await rowsOf(state, `UPDATE "schedules" SET "nextRunAt" = '2026-01-01T00:00:00.000Z'`)
+
+    let isDone = false
+    const seen = { revoked: 0, partial: 0, checks: 0 }
+    const watch = async () => {
+      while (!isDone) {
+        seen.checks++
+        if (await isAlive(revoked.token)) seen.revoked++
+        // It may be locked for a moment, and never has half of its schema.
+        if (/not current/.test(await (await fetch(`${demo.baseUrl}/health`)).text())) seen.partial++
+      }
+    }
+    const watching = watch()
+    const printed = await run('restore', '--yes', '--persist-to', state, '--input', backup)
+    isDone = true
+    await watching
+    expect(seen).toMatchObject({ revoked: 0, partial: 0 })
+    expect(seen.checks).toBeGreaterThan(5)
+    expect(printed).toMatch(/skills: 3 rows, 2 before\n/)
+    expect(printed).toMatch(/Restored\. \d+ API keys act\.\n$/)
+
+    const { body } = await ada.send<typeof largeSkill>('GET', `/v1/skills/${skillId}`)
+    expect(body.description).toBe(HOSTILE_TEXT)
+    expect(body.files.map(({ filename, content }) => ({ filename, content }))).toEqual(largeSkill.files)
+    expect(await rowsOf(state, `SELECT "name" FROM "organizations" WHERE "name" LIKE 'BEGIN%'`)).toEqual([
+      { name: 'BEGIN TRANSACTION;' },
+    ])
+    expect(await Promise.all([late.body.token, revoked.token].map(isAlive))).toEqual([false, false])
+    expect(await Promise.all(tokens.slice(1, 20).map(isAlive))).not.toContain(false)
+    expect(await countOf(state, '"apiKeys" WHERE "revokedAt" IS NULL')).toBeGreaterThanOrEqual(KEYS - 1)
+    // Nothing fires for the time between: the tick computes when the schedules go on.
+    expect(await countOf(state, `"schedules" WHERE "nextRunAt" <= '${new Date().toISOString()}'`)).toBe(0)
+    expect(await countOf(state, '"objectSearches"')).toBe(1)
+    expect(await countOf(state, '"sessionFiles" WHERE "path" = \'late.txt\'')).toBe(0)
+  })
+
+  it('leaves what was there in a file, which can be restored in its turn', async () => {
+    const [name = ''] = readdirSync(files).filter((file) => file.startsWith('backup.sqlite.replaced-'))
+    expect(statSync(join(files, name)).mode & 0o077).toBe(0)
+    restore('--input', join(files, name))
+    expect(await countOf(state, '"sessionFiles" WHERE "path" = \'late.txt\'')).toBe(1)
+    expect(await isAlive(revoked.token)).toBe(false)
+    expect(await isAlive(demo.apiKey)).toBe(true)
+    restore('--input', backup)
+  })
+
+  it('asks first', () => {
+    expect(() => runScript('restore', '--input', backup, '--persist-to', state)).toThrow(
+      /Nothing was changed\. Give --yes/,
+    )
+  })
+
+  it('loads a dump that wrangler wrote, byte for byte', async () => {
+    restore('--input', dump)
+    const { body } = await service(demo.apiKey).send<typeof largeSkill>('GET', `/v1/skills/${skillId}`)
+    expect(body.files.map(({ filename, content }) => ({ filename, content }))).toEqual(largeSkill.files)
+    expect(await isAlive(revoked.token)).toBe(false)
+  })
+
+  it('revives no key where a schedule has a time zone that nobody knows', async () => {
+    const copy = join(files, 'zone.sqlite')
+    copyFileSync(backup, copy)
+    const database = new DatabaseSync(copy)
+    database.exec(
+      `UPDATE "schedules" SET "timezone" = 'Mars/Olympus', "nextRunAt" = '2026-01-01T00:00:00.000Z'`,
+    )
+    database.close()
+    restore('--input', copy)
+    expect(await isAlive(revoked.token)).toBe(false)
+    expect(await isAlive(demo.apiKey)).toBe(true)
+    restore('--input', backup)
+  })
+
+  it('is whole or did not happen, when its process is killed at any moment', async () => {
+    const [small, large] = [join(files, 'small.sqlite'), backup]
+    copyFileSync(backup, small)
+    const database = new DatabaseSync(small)
+    database.exec('DELETE FROM "skills"; DELETE FROM "skillFiles"')
+    database.close()
+
+    const started = Date.now()
+    restore('--input', small)
+    const durationMs = Date.now() - started
+    const states = [await fingerprint()]
+    restore('--input', large)
+    states.push(await fingerprint())
+    for (let round = 0; round < 10; round++) {
+      // Most of the time goes by before the database is touched.
+      const afterMs = durationMs * (round < 3 ? 0.2 * round : 0.6 + 0.4 * Math.random())
+      await killed(
+        start('restore', '--yes', '--persist-to', state, '--input', round % 2 ? large : small),
+        afterMs,
+      )
+      expect(states).toContain(await fingerprint())
+      expect(await rowsOf(state, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+      expect(await isAlive(revoked.token)).toBe(false)
+      expect(await isAlive(demo.apiKey)).toBe(true)
+    }
+    restore('--input', large)
+  })
+
+  it('revokes all keys, if that is asked for, and says how to get in', async () => {
+    const printed = restore('--input', backup, '--revoke-all-keys')
+    expect(await countOf(state, '"apiKeys" WHERE "revokedAt" IS NULL')).toBe(0)
+    expect(printed).toContain(
+      'No API key acts. To make one: npm run bootstrap -- --organization-id <id> --service',
+    )
+    // What was revoked stays revoked.
+    expect(restore('--input', backup)).toContain('No API key acts.')
+  })
+})
+
+describe('a restore into a new place', () => {
+  it('keeps the keys as the backup has them', async () => {
+    const empty = newFolder()
+    for (const place of [join(empty, 'new', 'folder'), empty]) {
+      const printed = runScript('restore', '--yes', '--input', backup, '--persist-to', place)
+      expect(printed).toContain('is empty')
+      expect(await countOf(place, '"apiKeys" WHERE "revokedAt" IS NULL')).toBeGreaterThanOrEqual(KEYS)
+      expect(statSync(localDatabaseFile({ remote: false, persistTo: place })).mode & 0o077).toBe(0)
+    }
+    rmSync(empty, { recursive: true })
+  })
+})
+
+describe('what is no whole backup', () => {
+  const text = () => readFileSync(dump, 'utf8')
+  /** Places to cut a dump at: one in each kind of statement, and between any two kinds. */
+  const cuts: Record<string, (sql: string) => number> = {
+    'at the beginning': () => 0,
+    'in the first table': (sql) => sql.indexOf('CREATE TABLE') + 40,
+    'after the first table': (sql) => sql.indexOf(';', sql.indexOf('CREATE TABLE')) + 1,
+    'in a row': (sql) => sql.indexOf('INSERT INTO "apiKeys"') + 100,
+    'between rows': (sql) => sql.lastIndexOf('INSERT INTO "auditEvents"'),
+    'in a content': (sql) => sql.indexOf('BEGIN TRANSACTION;\nCOMMIT;') + 1000,
+    'before the last table': (sql) => sql.lastIndexOf('CREATE TABLE'),
+    'before the indexes': (sql) => sql.search(/^CREATE (UNIQUE )?INDEX/m),
+    'between indexes': (sql) => sql.lastIndexOf('CREATE INDEX'),
+    'before the triggers': (sql) => sql.indexOf('CREATE TRIGGER'),
+    'in a trigger': (sql) => sql.indexOf(';', sql.indexOf('CREATE TRIGGER')) + 1,
+    'before the last statement': (sql) =>
+      Math.max(sql.lastIndexOf('\nCREATE INDEX'), sql.lastIndexOf('\nCREATE TRIGGER')),
+    'before the last semicolon': (sql) => sql.lastIndexOf(';'),
+  }
+  const load = async (contents: string | Uint8Array) => {
+    const folder = newFolder()
+    const input = join(folder, 'input')
+    writeFileSync(input, contents)
+    try {
+      const database = await loadBackup(input, join(folder, 'backup.sqlite'))
+      database.close()
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }
+
+  it.each(Object.keys(cuts))('a dump that is cut %s', async (name) => {
+    const cut = cuts[name]?.(text()) ?? -1
+    expect(cut).toBeGreaterThanOrEqual(0)
+    await expect(load(text().slice(0, cut))).rejects.toThrow(/^input can't be restored: .+\.$/s)
+  })
+
+  it('a dump that is whole is taken, wherever its bytes are parted', async () => {
+    await load(text())
+    await load(`BEGIN TRANSACTION;\n${text()}\nCOMMIT;\n`)
+  })
+
+  it.each([
+    ['nothing', '', 'it is not a backup of this service'],
+    ['garbage', 'garbage', 'its last statement is cut off'],
+    ['other SQL', 'CREATE TABLE "x" ("y");', 'it is not a backup of this service'],
+    ['SQL that reaches out', `ATTACH '/etc/x' AS "x";`, 'it has the statement "ATTACH'],
+    ['SQL that selects', 'SELECT 1;', 'it has the statement "SELECT'],
+    ['broken SQL', 'CREATE TABLE;', 'syntax error'],
+  ])('%s', async (_, contents, problem) => {
+    await expect(load(contents)).rejects.toThrow(problem)
+  })
+
+  it.each([
+    ['a table of its own', 'CREATE TABLE "x" ("y");', 'it has the table x'],
+    ['an index that is missing', 'DROP INDEX "sessionFilesById"', 'the index sessionFilesById is missing'],
+    [
+      'a trigger that does something else',
+      'DROP TRIGGER "fileAdded"; CREATE TRIGGER "fileAdded" AFTER INSERT ON "sessionFiles" BEGIN SELECT 1; END',
+      'the trigger fileAdded is not that of this service',
+    ],
+    [
+      'a later schema',
+      `INSERT INTO "d1_migrations" ("name") VALUES ('9999_later.sql')`,
+      'the migration 9999_later.sql',
+    ],
+    [
+      'a row that D1 does not take',
+      `UPDATE "skillFiles" SET "content" = replace(hex(zeroblob(1000001)), '00', '..')`,
+      'D1 allows 2000000',
+    ],
+    ['a value that is binary', `UPDATE "organizations" SET "name" = x'00ff'`, 'binary values'],
+  ])('a backup with %s', async (_, sql, problem) => {
+    const copy = join(files, 'changed.sqlite')
+    copyFileSync(backup, copy)
+    const database = new DatabaseSync(copy)
+    database.exec(sql)
+    database.close()
+    await expect(load(readFileSync(copy))).rejects.toThrow(problem)
+  })
+
+  it('a backup file that is cut or damaged', async () => {
+    const bytes = readFileSync(backup)
+    for (const length of [20, 4096, bytes.length >> 1, bytes.length - 4096]) {
+      await expect(load(bytes.subarray(0, length))).rejects.toThrow(/can't be restored/)
+    }
+    const damaged = Buffer.from(bytes)
+    damaged.fill(0xff, 8192, 12_288)
+    await expect(load(damaged)).rejects.toThrow(/can't be restored/)
+  })
+
+  it('changes nothing', async () => {
+    const before = await fingerprint()
+    for (const contents of ['', 'garbage', text().slice(0, 100_000)]) {
+      const input = join(files, 'wrong.sql')
+      writeFileSync(input, contents)
+      expect(() => restore('--input', input)).toThrow(
+        /wrong\.sql can't be restored: .* Nothing was changed\./,
+      )
+    }
+    expect(() => restore('--input', join(files, 'missing.sql'))).toThrow(/--input/)
+    expect(() => restore('--input', files)).toThrow(/--input/)
+    expect(() => restore('--time-travel', '2026-01-01T00:00:00Z')).toThrow(/goes with --remote/)
+    expect(() => restore()).toThrow(/Give --input/)
+    expect(await fingerprint()).toBe(before)
+  })
+})
+
+/** Starts a script in a process group of its own. */
+function start(script: string, ...args: string[]): ChildProcess {
+  return spawn('npm', ['run', '--silent', script, '--', ...args], {
+    cwd: ROOT,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** Runs a script without holding up this process. @returns what it printed. @throws if it failed, with what it said. */
+async function run(script: string, ...args: string[]): Promise<string> {
+  const child = start(script, ...args)
+  let [printed, said] = ['', '']
+  child.stdout?.on('data', (chunk) => (printed += chunk))
+  child.stderr?.on('data', (chunk) => (said += chunk))
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  if (code !== 0) throw new Error(said)
+  return printed
+}
+
+async function killed(child: ChildProcess, afterMs: number): Promise<void> {
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  const timer = setTimeout(() => process.kill(-(child.pid as number), 'SIGKILL'), afterMs)
+  await ended
+  clearTimeout(timer)
+}

@@ -2,18 +2,33 @@
  * A stand-in for Cloudflare's API, for tests on Node: as much of it as wrangler calls for a deployment. Its databases are
  * SQLite, so that migrations and statements run.
  */
+import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { newFolder } from './dev-server.ts'
 
 const ACCOUNT_ID = '0123456789abcdef0123456789abcdef'
 const ACCOUNT = { id: ACCOUNT_ID, name: 'Acme' }
 
+/** D1's limits (https://developers.cloudflare.com/d1/platform/limits/). */
+const LARGEST_STATEMENT_BYTES = 100_000
+const LARGEST_PARAMETER_BYTES = 2_000_000
+const MOST_PARAMETERS = 100
+
 interface Database {
   readonly uuid: string
   readonly name: string
-  readonly sqlite: DatabaseSync
+  sqlite: DatabaseSync
+  /** What it was, and when. */
+  readonly history: { readonly at: string; readonly file: string }[]
   read_replication: { mode: string }
+}
+
+interface Statement {
+  readonly sql: string
+  readonly params?: readonly (string | number | null)[]
 }
 
 /** What an upload says of a Worker. */
@@ -62,21 +77,68 @@ export class CloudflareApi {
   /** `METHOD /path` of each call. */
   readonly calls: string[] = []
   /** The next call of this method and path fails. */
-  failing: { readonly call: string; readonly status: number } | undefined
+  failing: { readonly call: string | RegExp; readonly status: number } | undefined
+  /** Called before and after each call. */
+  watch: (call: string) => void = () => undefined
+  readonly #folder = newFolder()
+  #address = ''
   readonly #server = createServer(async (request, response) => {
+    const dump = /^\/dumps\/([^/]+)$/.exec(request.url ?? '')
+    if (dump) return response.end(dumpOf(this.#database(dump[1]).sqlite))
     const { status, body } = await this.#answer(request)
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
   })
 
   async listen(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    this.#address = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this.#address
+  }
+
+  /** Remembers what the databases are now, for Time Travel. */
+  remember(): void {
+    for (const { history, sqlite } of this.databases) {
+      const file = join(this.#folder, `${crypto.randomUUID()}.sqlite`)
+      sqlite.prepare('VACUUM INTO ?').run(file)
+      history.push({ at: new Date().toISOString(), file })
+    }
+  }
+
+  /** As `npm run deploy` leaves an account, apart from what is not asked for again. */
+  deployed(
+    worker: string,
+    migrations: readonly { readonly name: string; readonly sql: string }[],
+    resources: { readonly buckets: readonly string[]; readonly queues: readonly string[] },
+  ): void {
+    const { uuid } = this.#makeDatabase(worker)
+    const { sqlite } = this.#database(uuid)
+    sqlite.exec(
+      'CREATE TABLE d1_migrations(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)',
+    )
+    for (const { name, sql } of migrations) {
+      sqlite.exec(sql)
+      sqlite.prepare('INSERT INTO "d1_migrations" ("name") VALUES (?)').run(name)
+    }
+    this.uploads.set(worker, [{ bindings: [{ type: 'd1', name: 'DB', id: uuid }] }])
+    this.buckets.push(...resources.buckets)
+    this.queues.push(...resources.queues)
+    this.subdomain = 'acme'
+  }
+
+  /** The database that the deployed Worker has. */
+  bound(worker: string): Database | undefined {
+    const binding = this.uploads
+      .get(worker)
+      ?.at(-1)
+      ?.bindings.find(({ type }) => type === 'd1')
+    return this.databases.find(({ uuid }) => uuid === binding?.id)
   }
 
   close(): void {
     this.#server.closeAllConnections()
     this.#server.close()
     for (const { sqlite } of this.databases) sqlite.close()
+    rmSync(this.#folder, { recursive: true })
   }
 
   async #answer(request: IncomingMessage): Promise<{ status: number; body: object }> {
@@ -85,8 +147,9 @@ export class CloudflareApi {
     const named = `${request.method} ${path}`
     const body = await bodyOf(request)
     this.calls.push(named)
+    this.watch(named)
     try {
-      if (this.failing?.call === named) {
+      if (this.failing && (this.failing.call === named || named.match(this.failing.call)?.index === 0)) {
         const { status } = this.failing
         this.failing = undefined
         throw new Failure(status, 1, 'A failure on purpose')
@@ -95,6 +158,7 @@ export class CloudflareApi {
         const match = pattern.exec(named)
         if (!match) continue
         const result = answer({ names: match.slice(1), query: url.searchParams, body })
+        this.watch(named)
         return { status: 200, body: { success: true, errors: [], messages: [], result } }
       }
       throw new Failure(404, 7003, `There is no ${named}`)
@@ -120,7 +184,22 @@ export class CloudflareApi {
     ],
     [
       /^POST \/d1\/database\/([^/]+)\/query$/,
-      ({ names: [name], body }) => query(this.#database(name).sqlite, body as { sql: string }),
+      ({ names: [name], body }) =>
+        query(this.#database(name).sqlite, body as Statement & { batch?: Statement[] }),
+    ],
+    [
+      /^POST \/d1\/database\/([^/]+)\/export$/,
+      ({ names: [name], body }) => {
+        const { uuid } = this.#database(name)
+        // It is asked until it is done.
+        if (!(body as { current_bookmark?: string }).current_bookmark)
+          return { status: 'active', at_bookmark: '1' }
+        return { status: 'complete', result: { signed_url: `${this.#address}/dumps/${uuid}` } }
+      },
+    ],
+    [
+      /^POST \/d1\/database\/([^/]+)\/time_travel\/restore$/,
+      ({ names: [name], query }) => this.#travel(this.#database(name), query.get('timestamp') ?? ''),
     ],
 
     [
@@ -200,10 +279,19 @@ export class CloudflareApi {
       uuid: crypto.randomUUID(),
       name,
       sqlite: new DatabaseSync(':memory:'),
+      history: [],
       read_replication: { mode: 'disabled' },
     }
     this.databases.push(database)
     return described(database)
+  }
+
+  #travel(database: Database, timestamp: string) {
+    const found = database.history.findLast(({ at }) => at <= timestamp)
+    if (!found) throw new Failure(400, 7500, 'There is no history of this instant')
+    database.sqlite.close()
+    database.sqlite = new DatabaseSync(found.file)
+    return { bookmark: 'a bookmark' }
   }
 
   #queue(name: string) {
@@ -259,19 +347,65 @@ function described({ uuid, name, read_replication }: Database) {
   return { uuid, name, read_replication, version: 'production', num_tables: 0, file_size: 0 }
 }
 
-/** The rows of each statement. */
-function query(sqlite: DatabaseSync, { sql }: { sql: string }) {
+/** The rows of each statement, all of them in one transaction. */
+function query(sqlite: DatabaseSync, { sql, params, batch }: Statement & { batch?: Statement[] }) {
+  sqlite.exec('BEGIN')
+  try {
+    const answers = (batch ?? [{ sql, params: params ?? [] }]).flatMap((statement) =>
+      runAll(sqlite, statement),
+    )
+    sqlite.exec('COMMIT')
+    return answers
+  } catch (error) {
+    if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
+    throw new Failure(400, 7500, (error as Error).message)
+  }
+}
+
+/** A text may have several statements, of which none has parameters then. */
+function runAll(sqlite: DatabaseSync, { sql, params = [] }: Statement) {
+  if (params.length > MOST_PARAMETERS) throw new Error('too many SQL variables')
+  if (
+    params.some((value) => typeof value === 'string' && Buffer.byteLength(value) > LARGEST_PARAMETER_BYTES)
+  ) {
+    throw new Error('string or blob too big: SQLITE_TOOBIG')
+  }
   const answers = []
   for (let rest = sql.trim(); rest !== ''; ) {
     const statement = sqlite.prepare(rest)
+    if (Buffer.byteLength(statement.sourceSQL) > LARGEST_STATEMENT_BYTES) {
+      throw new Error('statement too long: SQLITE_TOOBIG')
+    }
     answers.push({
       success: true,
-      results: statement.all(),
+      results: statement.all(...params),
       meta: { duration: 0, rows_read: 0, rows_written: 0 },
     })
     rest = rest.slice(statement.sourceSQL.length).trim()
   }
   return answers
+}
+
+/** As D1 exports a database: tables with their rows, then indexes, then triggers. */
+function dumpOf(sqlite: DatabaseSync): string {
+  const schema = sqlite
+    .prepare(
+      `SELECT "type", "name", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND "name" NOT LIKE 'sqlite%'
+       ORDER BY "type" = 'trigger', "type" = 'index'`,
+    )
+    .all()
+  const lines = ['PRAGMA defer_foreign_keys=TRUE;']
+  for (const { type, name, sql } of schema) {
+    lines.push(`${sql};`)
+    if (type !== 'table') continue
+    const columns = sqlite.prepare('SELECT "name" FROM pragma_table_info(?)').all(String(name))
+    const values = columns.map((column) => `quote("${column.name}")`).join(` || ',' || `)
+    const names = columns.map((column) => `"${column.name}"`).join(',')
+    for (const { row } of sqlite.prepare(`SELECT ${values} AS "row" FROM "${name}"`).all()) {
+      lines.push(`INSERT INTO "${name}" (${names}) VALUES(${row});`)
+    }
+  }
+  return lines.join('\n')
 }
 
 /** JSON, or the fields of a form. */

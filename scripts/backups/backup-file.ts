@@ -1,0 +1,189 @@
+/**
+ * A backup on its way in or out: a SQLite database in a file of its own, which is verified before anything relies on it.
+ */
+import { closeSync, createReadStream, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { ROOT } from '../wrangler.ts'
+import { loadDump } from './sql-dump.ts'
+
+/** D1's limit for a row. A local D1 allows more, which no deployment could take. */
+const LARGEST_ROW_BYTES = 2_000_000
+
+const SQLITE_HEADER = 'SQLite format 3\0'
+
+/** What D1 and SQLite keep in a database for themselves. */
+export const OWN_TABLES = `"name" NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND "name" NOT LIKE '\\_cf\\_%' ESCAPE '\\'`
+
+/** Refuses changes while a deployed database is exchanged (write-pause.ts). A dump may have it. */
+export const PAUSE_TRIGGER = 'restoreUnderWay'
+
+/**
+ * Loads a backup, or a dump that D1 or wrangler wrote, into a new SQLite file, verifies it, and brings its schema up to date.
+ * @throws what is wrong, if it is incomplete, damaged, or no backup of this service.
+ */
+export async function loadBackup(input: string, file: string): Promise<DatabaseSync> {
+  let database: DatabaseSync | undefined
+  try {
+    if (isSqliteFile(input)) copySqliteFile(input, file)
+    database = new DatabaseSync(file, { enableForeignKeyConstraints: false })
+    database.exec('PRAGMA trusted_schema = OFF')
+    if (!isSqliteFile(input))
+      await loadDump(database, createReadStream(input, 'utf8') as AsyncIterable<string>)
+    stripCopy(database)
+    verifyBackup(database)
+    migrate(database)
+    return database
+  } catch (error) {
+    database?.close()
+    throw new Error(`${basename(input)} can't be restored: ${(error as Error).message}.`)
+  }
+}
+
+/** A copy of one state, also of a file that somebody else has open. @throws what is damaged. */
+function copySqliteFile(input: string, file: string): void {
+  const source = new DatabaseSync(input, { readOnly: true })
+  try {
+    verifyIntegrity(source)
+    source.prepare('VACUUM INTO ?').run(file)
+  } finally {
+    source.close()
+  }
+}
+
+function verifyIntegrity(database: DatabaseSync): void {
+  const [{ integrity_check: result } = {}] = database.prepare('PRAGMA integrity_check').all()
+  if (result !== 'ok') throw new Error(`it is damaged: ${result}`)
+}
+
+/** @throws what is wrong with the backup. */
+export function verifyBackup(database: DatabaseSync): void {
+  verifyIntegrity(database)
+  const applied = appliedMigrations(database)
+  const known = migrationNames()
+  const unknown = applied.find((name, index) => name !== known[index])
+  if (unknown !== undefined) {
+    throw new Error(
+      known.includes(unknown)
+        ? `its migrations are not those of this service: ${unknown} comes too early`
+        : `it has the migration ${unknown}, which this version of the service does not know`,
+    )
+  }
+  const expected = schemaAfter(applied)
+  const actual = schemaOf(database)
+  for (const [name, sql] of expected) {
+    if (!actual.has(name)) throw new Error(`it is incomplete: the ${name} is missing`)
+    if (actual.get(name) !== sql) throw new Error(`the ${name} is not that of this service`)
+  }
+  for (const name of actual.keys()) {
+    if (!expected.has(name)) throw new Error(`it has the ${name}, which this service does not`)
+  }
+  for (const table of tableNames(database)) verifyRows(database, table)
+}
+
+function verifyRows(database: DatabaseSync, table: string): void {
+  const columns = columnNames(database, table)
+  const size = columns.map((column) => `coalesce(octet_length("${column}"), 0)`).join(' + ')
+  const isBlob = columns.map((column) => `typeof("${column}") = 'blob'`).join(' OR ')
+  const [{ largest, blobs } = {}] = database
+    .prepare(`SELECT max(${size}) AS "largest", coalesce(sum(${isBlob}), 0) AS "blobs" FROM "${table}"`)
+    .all()
+  if (Number(largest ?? 0) > LARGEST_ROW_BYTES) {
+    throw new Error(`a row of the table ${table} has ${largest} bytes; D1 allows ${LARGEST_ROW_BYTES}`)
+  }
+  if (blobs !== 0) throw new Error(`the table ${table} has binary values, which this service does not store`)
+}
+
+/** Applies the migrations that came after the backup. */
+function migrate(database: DatabaseSync): void {
+  for (const name of migrationNames().slice(appliedMigrations(database).length)) {
+    database.exec(readMigration(name))
+    database.prepare('INSERT INTO "d1_migrations" ("name") VALUES (?)').run(name)
+  }
+}
+
+function appliedMigrations(database: DatabaseSync): string[] {
+  const isThere = database.prepare(`SELECT 1 FROM sqlite_master WHERE "name" = 'd1_migrations'`).get()
+  const rows = isThere ? database.prepare('SELECT "name" FROM "d1_migrations" ORDER BY "id"').all() : []
+  if (rows.length === 0) throw new Error('it is not a backup of this service')
+  return rows.map(({ name }) => String(name))
+}
+
+/** As wrangler makes it, which applies the migrations to D1. */
+const MIGRATIONS_TABLE = `CREATE TABLE d1_migrations(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`
+
+/** The schema that migrations make. */
+function schemaAfter(migrations: readonly string[]): Map<string, string> {
+  const database = new DatabaseSync(':memory:')
+  try {
+    database.exec(MIGRATIONS_TABLE)
+    for (const name of migrations) database.exec(readMigration(name))
+    return schemaOf(database)
+  } finally {
+    database.close()
+  }
+}
+
+/** The SQL of each table, index and trigger by its type and name, without white space and quotes. */
+function schemaOf(database: DatabaseSync): Map<string, string> {
+  const rows = database
+    .prepare(`SELECT "type", "name", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND ${OWN_TABLES}`)
+    .all()
+  return new Map(
+    rows.map(({ type, name, sql }) => [
+      `${type} ${name}`,
+      String(sql)
+        .replaceAll(/[\s"`]+/g, '')
+        .toLowerCase(),
+    ]),
+  )
+}
+
+export function tableNames(database: DatabaseSync, schema = 'main'): string[] {
+  return database
+    .prepare(
+      `SELECT "name" FROM "${schema}".sqlite_master WHERE "type" = 'table' AND ${OWN_TABLES} ORDER BY "name"`,
+    )
+    .all()
+    .map(({ name }) => String(name))
+}
+
+export function columnNames(database: DatabaseSync, table: string): string[] {
+  return database
+    .prepare('SELECT "name" FROM pragma_table_info(?)')
+    .all(table)
+    .map(({ name }) => String(name))
+}
+
+/** Removes what belongs to the database that was copied, and not to its backup. */
+export function stripCopy(database: DatabaseSync): void {
+  database.exec(`DROP TRIGGER IF EXISTS "${PAUSE_TRIGGER}"`)
+  const tables = database
+    .prepare(
+      `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND "name" LIKE '\\_cf\\_%' ESCAPE '\\'`,
+    )
+    .all()
+  for (const { name } of tables) database.exec(`DROP TABLE "${name}"`)
+}
+
+function migrationNames(): string[] {
+  return readdirSync(join(ROOT, 'migrations'))
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+}
+
+function readMigration(name: string): string {
+  return readFileSync(join(ROOT, 'migrations', name), 'utf8')
+}
+
+function isSqliteFile(file: string): boolean {
+  const bytes = Buffer.alloc(SQLITE_HEADER.length)
+  const handle = openSync(file, 'r')
+  try {
+    readSync(handle, bytes)
+  } finally {
+    closeSync(handle)
+  }
+  return bytes.toString('latin1') === SQLITE_HEADER
+}

@@ -1,0 +1,89 @@
+/** Reads a dump of SQL statement by statement: all of it may be larger than a string can be. */
+import type { DatabaseSync } from 'node:sqlite'
+
+/** What D1, wrangler and sqlite3 write into a dump. Everything else, such as ATTACH, is refused. */
+const EXPECTED =
+  /^(?:CREATE\s+(?:TABLE|(?:UNIQUE\s+)?INDEX|TRIGGER)\b|INSERT\s+INTO\b|DELETE\s+FROM\s+"?sqlite_sequence"?|PRAGMA\s+(?:defer_)?foreign_keys\b)/i
+
+/** A dump may put itself into a transaction. */
+const TRANSACTION = /^(?:BEGIN(?:\s+TRANSACTION)?|COMMIT)\s*;$/i
+
+const TRIGGER = /^CREATE\s+TRIGGER\b/i
+
+/**
+ * Runs the statements of a dump.
+ * @throws if one fails or is not what a dump has, or if the last one is cut off.
+ */
+export async function loadDump(database: DatabaseSync, chunks: AsyncIterable<string>): Promise<void> {
+  database.exec('BEGIN')
+  for await (const statement of statementsOf(chunks, database)) {
+    if (TRANSACTION.test(statement)) continue
+    if (!EXPECTED.test(statement)) throw new Error(`it has the statement "${statement.slice(0, 40)}"`)
+    database.exec(statement)
+  }
+  database.exec('COMMIT')
+}
+
+/** The statements, each with its semicolon. */
+async function* statementsOf(chunks: AsyncIterable<string>, database: DatabaseSync): AsyncGenerator<string> {
+  let text = ''
+  let position = 0
+  const scanner = new Scanner()
+  for await (const chunk of chunks) {
+    text += chunk
+    for (;;) {
+      const end = scanner.nextSemicolon(text, position)
+      if (end < 0) {
+        position = text.length
+        break
+      }
+      position = end + 1
+      const statement = text.slice(0, position).trim()
+      if (TRIGGER.test(statement) && isIncomplete(statement, database)) continue
+      yield statement
+      text = text.slice(position)
+      position = 0
+    }
+  }
+  if (text.trim() !== '') throw new Error('its last statement is cut off')
+}
+
+/** True if SQLite expects more after the text: the body of a trigger has semicolons of its own. */
+function isIncomplete(statement: string, database: DatabaseSync): boolean {
+  try {
+    database.prepare(statement)
+    return false
+  } catch (error) {
+    return (error as Error).message.includes('incomplete input')
+  }
+}
+
+/** Finds semicolons outside of quotes and comments. It goes on where the text before ended. */
+class Scanner {
+  /** What the text is inside of: a quote, a comment to the end of the line, or one that ends with an asterisk and a slash. */
+  #inside: "'" | '"' | '`' | '-' | '*' | undefined
+  #previous = ''
+
+  /** @returns -1 if there is none from `start` on. */
+  nextSemicolon(text: string, start: number): number {
+    for (let index = start; index < text.length; index++) {
+      const character = text.charAt(index)
+      const pair = this.#previous + character
+      this.#previous = character
+      if (this.#inside === '-') {
+        if (character === '\n') this.#inside = undefined
+      } else if (this.#inside === '*') {
+        if (pair === '*/') this.#inside = undefined
+      } else if (this.#inside !== undefined) {
+        if (character === this.#inside) this.#inside = undefined
+      } else if (character === "'" || character === '"' || character === '`') this.#inside = character
+      else if (pair === '--') this.#inside = '-'
+      else if (pair === '/*') {
+        this.#inside = '*'
+        // The asterisk that opens the comment does not end it too.
+        this.#previous = ''
+      } else if (character === ';') return index
+    }
+    return -1
+  }
+}

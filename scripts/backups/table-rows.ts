@@ -1,0 +1,85 @@
+/** The rows of a table as statements with bound parameters, within D1's limits. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Value } from '../../src/db/statement.ts'
+import type { Query } from '../cloudflare.ts'
+import { columnNames } from './backup-file.ts'
+
+/** JSON may write a character as six, and D1 takes 2,000,000 bytes a parameter. */
+const LONGEST_TEXT = 200_000
+/** A page is one parameter, apart from the last row that it takes. */
+const PAGE_CHARACTERS = 400_000
+
+/** Statements, and how many rows they insert. All of them may run again: they have the same effect. */
+export interface Page {
+  readonly queries: readonly Query[]
+  readonly rows: number
+}
+
+/** Inserts every row. Texts that are too long for a parameter come in pieces. */
+export function* fillingQueries(source: DatabaseSync, table: string): Generator<Page> {
+  const columns = columnNames(source, table)
+  const key = source
+    .prepare('SELECT "name" FROM pragma_table_info(?) WHERE "pk" > 0 ORDER BY "pk"')
+    .all(table)
+    .map(({ name }) => String(name))
+  const values = columns.map((_, index) => `"row".value ->> ${index}`)
+  const insert = `INSERT OR IGNORE INTO "${table}" (${columns.map((column) => `"${column}"`).join(', ')})
+    SELECT ${values.join(', ')} FROM json_each(?) AS "row"`
+
+  let rows: string[] = []
+  let size = 0
+  let pieces: Query[] = []
+  const page = (): Page => ({
+    queries: [{ sql: insert, parameters: [`[${rows.join(',')}]`] }, ...pieces],
+    rows: rows.length,
+  })
+  for (const row of source.prepare(`SELECT * FROM "${table}"`).iterate() as Iterable<Record<string, Value>>) {
+    const first = columns.map((column) => firstPiece(row[column] ?? null))
+    const text = JSON.stringify(first)
+    rows.push(text)
+    size += text.length
+    pieces.push(...columns.flatMap((column) => furtherPieces(table, column, key, row)))
+    if (size < PAGE_CHARACTERS && pieces.length === 0) continue
+    yield page()
+    ;[rows, size, pieces] = [[], 0, []]
+  }
+  if (rows.length > 0) yield page()
+}
+
+function firstPiece(value: Value): Value {
+  return typeof value === 'string' ? value.slice(0, cutAt(value, LONGEST_TEXT)) : value
+}
+
+/** Sets the text up to a place and what follows there, so that it may run twice. */
+function furtherPieces(
+  table: string,
+  column: string,
+  key: readonly string[],
+  row: Record<string, Value>,
+): Query[] {
+  const text = row[column]
+  if (typeof text !== 'string') return []
+  const isRow = key.map((name) => `"${name}" = ?`).join(' AND ')
+  const queries: Query[] = []
+  for (let start = cutAt(text, LONGEST_TEXT); start < text.length; ) {
+    const end = cutAt(text, start + LONGEST_TEXT)
+    queries.push({
+      sql: `UPDATE "${table}" SET "${column}" = substr("${column}", 1, ?) || ? WHERE ${isRow}`,
+      // SQLite counts code points.
+      parameters: [
+        [...text.slice(0, start)].length,
+        text.slice(start, end),
+        ...key.map((name) => row[name] ?? null),
+      ],
+    })
+    start = end
+  }
+  return queries
+}
+
+/** A place up to which a text can be cut without parting a surrogate pair. */
+function cutAt(text: string, length: number): number {
+  if (length >= text.length) return text.length
+  const last = text.charCodeAt(length - 1)
+  return last >= 0xd800 && last < 0xdc00 ? length - 1 : length
+}

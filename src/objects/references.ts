@@ -1,0 +1,11 @@
+/** Which rows refer to an object of the store. */
+import { eq, type SQLWrapper, sql } from 'drizzle-orm'
+import { profilePictures, sessionFiles } from '../db/schema.ts'
+import { query } from '../db/statement.ts'
+
+/** True if a row refers to the object. */
+export function isReferenced(objectKey: SQLWrapper) {
+  const refersIn = (table: typeof sessionFiles | typeof profilePictures) =>
+    sql`exists ${query.select({ one: sql`1` }).from(table).where(eq(table.objectKey, objectKey))}`
+  return sql<0 | 1>`(${refersIn(sessionFiles)} or ${refersIn(profilePictures)})`
+}

@@ -1,0 +1,57 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { tick } from '../src/tick/tick.ts'
+import { Workspace } from './support/workspace.ts'
+
+const WEEK_MS = 7 * 86_400_000
+const at = (ms: number) => new Date(Date.now() + ms)
+const exists = async (key: string) => (await env.OBJECTS.head(key)) !== null
+
+async function searchForOrphans(): Promise<void> {
+  await env.DB.prepare('INSERT INTO "objectSearches" ("startedAt") VALUES (?)')
+    .bind(at(1000).toISOString())
+    .run()
+}
+
+const objectKeyOf = async (sessionId: string) =>
+  String(
+    await env.DB.prepare('SELECT "objectKey" FROM "sessionFiles" WHERE "sessionId" = ?')
+      .bind(sessionId)
+      .first('objectKey'),
+  )
+
+/** A session with a file whose content is stored. */
+async function newFile() {
+  const workspace = await Workspace.create()
+  const sessionId = await workspace.addSession(await workspace.addProject())
+  await workspace.addSessionFile(sessionId, 'kept.txt')
+  return { objectKey: await objectKeyOf(sessionId) }
+}
+
+describe('after a restore', () => {
+  it('objects that no row refers to are deleted after a week, others stay', async () => {
+    const { objectKey } = await newFile()
+    const orphan = 'session-files/x/orphan'
+    await env.OBJECTS.put(orphan, 'nobody refers to it')
+    await searchForOrphans()
+    await tick(env, at(2000))
+    expect(await env.DB.prepare('SELECT count(*) AS "n" FROM "objectSearches"').first('n')).toBe(0)
+    await tick(env, at(WEEK_MS - 60_000))
+    expect([await exists(orphan), await exists(objectKey)]).toEqual([true, true])
+    await tick(env, at(WEEK_MS + 60_000))
+    expect([await exists(orphan), await exists(objectKey)]).toEqual([false, true])
+  })
+
+  it('an object that waits for deletion and that a row refers to again stays', async () => {
+    const { objectKey } = await newFile()
+    await env.DB.prepare('INSERT INTO "doomedObjects" VALUES (?, ?)')
+      .bind(objectKey, at(-1000).toISOString())
+      .run()
+    await tick(env, at(0))
+    expect(await exists(objectKey)).toBe(true)
+    const left = await env.DB.prepare('SELECT count(*) AS "n" FROM "doomedObjects" WHERE "objectKey" = ?')
+      .bind(objectKey)
+      .first('n')
+    expect(left).toBe(0)
+  })
+})

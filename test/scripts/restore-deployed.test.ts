@@ -1,0 +1,310 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, describe, expect, it } from 'vitest'
+import { stripCopy, verifyBackup } from '../../scripts/backups/backup-file.ts'
+import { configurationOf } from '../../scripts/wrangler.ts'
+import { parametersOf } from '../../src/db/statement.ts'
+import { insertApiKey, insertOrganization, mintApiKey } from '../../src/provisioning.ts'
+import { newFolder, ROOT } from '../support/dev-server.ts'
+import { endProjects, newAccount, newProject, run, TOML } from '../support/project.ts'
+
+const MIGRATIONS = readdirSync(join(ROOT, 'migrations'))
+  .filter((file) => file.endsWith('.sql'))
+  .sort()
+  .map((name) => ({ name, sql: readFileSync(join(ROOT, 'migrations', name), 'utf8') }))
+
+const WORKER = 'workspace-api'
+const KEYS = 1200
+const ORGANIZATION = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
+/** Larger than a statement of D1 may be, with characters that JSON and SQL escape, and none that a piece may part. */
+const LARGE_CONTENT = `BEGIN TRANSACTION;\nCOMMIT;\n'"\\\u0001${'\u{1f680}é\n'.repeat(200_000)}`
+
+afterEach(endProjects)
+
+/** The buckets and queues of wrangler.toml. */
+function resources() {
+  const { queues, r2_buckets } = configurationOf({})
+  const names = queues.consumers?.flatMap((each) => [each.queue, each.dead_letter_queue ?? '']) ?? []
+  return {
+    buckets: r2_buckets.map(({ bucket_name = '' }) => String(bucket_name)),
+    queues: [...new Set(names)],
+  }
+}
+
+/** A deployment with data, and a backup of it. */
+async function newDeployment() {
+  const { api, url, deploy, variables } = await newAccount()
+  api.deployed(WORKER, MIGRATIONS, resources())
+  const project = newProject()
+  const files = newFolder()
+  const flags = ['--remote', '--config', project.config]
+  const command = (script: string, ...args: string[]) => run(script, [...flags, ...args], variables)
+  const current = () => {
+    const found = api.bound(WORKER)
+    if (!found) throw new Error('No database is bound')
+    return found
+  }
+  const first = current()
+  const { sqlite } = first
+  const createdAt = new Date().toISOString()
+  const insert = (statement: typeof insertApiKey, values: Parameters<typeof parametersOf>[1]) =>
+    sqlite.prepare(statement.sql).run(...parametersOf(statement, values))
+  insert(insertOrganization, { id: ORGANIZATION, name: 'COMMIT;', createdAt })
+  const hashes = Array.from({ length: KEYS }, (_, index) => {
+    const { row } = mintApiKey({ organizationId: ORGANIZATION, name: `key ${index}`, scopes: [], createdAt })
+    insert(insertApiKey, row)
+    return String(row.hash)
+  })
+  sqlite
+    .prepare('INSERT INTO "skills" VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)')
+    .run(ORGANIZATION, 'skill', 'large', 'Large.', 'r', createdAt, createdAt)
+  sqlite
+    .prepare('INSERT INTO "skillFiles" VALUES (?, ?, ?, ?, ?)')
+    .run(ORGANIZATION, 'skill', 'SKILL.md', 'file', LARGE_CONTENT)
+  sqlite
+    .prepare(
+      `INSERT INTO "schedules" VALUES (?, 'project', 'website', 's', '* * * * *', 'UTC', ?, NULL, ?, ?, ?, NULL, NULL, NULL)`,
+    )
+    .run(ORGANIZATION, createdAt, createdAt, createdAt, createdAt)
+
+  const backup = join(files, 'backup.sqlite')
+  expect(await command('backup', '--output', backup)).toMatchObject({ code: 0 })
+  return {
+    api,
+    project,
+    current,
+    first,
+    hashes,
+    backup,
+    command,
+    deploy: () => deploy(project),
+    /** Starts a restore in a process group of its own. */
+    start: (...args: string[]) =>
+      spawn('npm', ['run', '--silent', 'restore', '--', ...flags, '--url', url, '--yes', ...args], {
+        cwd: ROOT,
+        env: { ...process.env, ...variables },
+        detached: true,
+        stdio: 'ignore',
+      }),
+    restore: (...args: string[]) => command('restore', '--url', url, '--yes', ...args),
+  }
+}
+
+const isLive = (sqlite: DatabaseSync, hash: string) =>
+  sqlite.prepare('SELECT 1 FROM "apiKeys" WHERE "hash" = ? AND "revokedAt" IS NULL').all(hash).length > 0
+
+const revoke = (sqlite: DatabaseSync, hash: string) =>
+  sqlite.prepare(`UPDATE "apiKeys" SET "revokedAt" = '2026-01-01T00:00:00.000Z' WHERE "hash" = ?`).run(hash)
+
+const addSkill = (sqlite: DatabaseSync, name: string) =>
+  sqlite
+    .prepare(`INSERT INTO "skills" VALUES (?, ?, ?, '', '', '', '', NULL, NULL)`)
+    .run(ORGANIZATION, name, name)
+
+const skills = (sqlite: DatabaseSync) =>
+  sqlite
+    .prepare('SELECT "name" FROM "skills" ORDER BY 1')
+    .all()
+    .map(({ name }) => name)
+
+/** @throws if the database is not whole. */
+function verify(sqlite: DatabaseSync): void {
+  const file = join(newFolder(), 'copy.sqlite')
+  sqlite.prepare('VACUUM INTO ?').run(file)
+  const copy = new DatabaseSync(file)
+  stripCopy(copy)
+  verifyBackup(copy)
+  copy.close()
+}
+
+/** A change by a request is recorded in its transaction. */
+const acceptsChanges = (sqlite: DatabaseSync) => {
+  try {
+    sqlite
+      .prepare(
+        `INSERT INTO "auditEvents" VALUES (?, ?, 'putUser', '/', '', NULL, '', '2026') ON CONFLICT DO NOTHING`,
+      )
+      .run(ORGANIZATION, crypto.randomUUID())
+    return true
+  } catch (error) {
+    expect((error as Error).message).toBe('A restore is under way')
+    return false
+  }
+}
+
+describe('a restore of a deployment', () => {
+  it('fills a new database, and switches to it when it is whole; no key that was revoked acts at any time', async () => {
+    const { api, project, current, first, hashes, backup, restore } = await newDeployment()
+    const [revokedHash = ''] = hashes
+    revoke(first.sqlite, revokedHash)
+    addSkill(first.sqlite, 'after')
+    const rotatedAt = '2026-02-01T00:00:00.000Z'
+    first.sqlite
+      .prepare('UPDATE "apiKeys" SET "rotatedAt" = ?, "expiresAt" = ? WHERE "hash" = ?')
+      .run(rotatedAt, rotatedAt, hashes[2] ?? '')
+
+    const seen = { live: 0, changesDuringUpload: 0, databases: new Set<string>() }
+    api.watch = (call) => {
+      seen.databases.add(current().uuid)
+      if (isLive(current().sqlite, revokedHash)) seen.live++
+      if (call === `PUT /workers/scripts/${WORKER}` && current() === first) {
+        // Somebody revokes a key at the last moment: it is refused, so nobody believes that it is revoked.
+        if (acceptsChanges(first.sqlite)) seen.changesDuringUpload++
+      }
+    }
+    const { printed, code } = await restore('--input', backup)
+    api.watch = () => undefined
+    expect(printed).toContain(`Restored. ${KEYS - 1} API keys act.`)
+    expect(code).toBe(0)
+    expect(seen).toMatchObject({ live: 0, changesDuringUpload: 0 })
+    expect(seen.databases.size).toBe(2)
+
+    const restored = current()
+    expect(restored.name).toMatch(/^workspace-api-\d{8}t\d{6}$/)
+    verifyBackup(restored.sqlite)
+    expect(skills(restored.sqlite)).toEqual(['large'])
+    expect(restored.sqlite.prepare('SELECT "content" FROM "skillFiles"').all()).toEqual([
+      { content: LARGE_CONTENT },
+    ])
+    expect(isLive(restored.sqlite, revokedHash)).toBe(false)
+    expect(hashes.filter((hash) => isLive(restored.sqlite, hash))).toHaveLength(KEYS - 1)
+    expect(
+      restored.sqlite
+        .prepare('SELECT "expiresAt", "rotatedAt" FROM "apiKeys" WHERE "hash" = ?')
+        .all(hashes[2] ?? ''),
+    ).toEqual([{ expiresAt: rotatedAt, rotatedAt }])
+    expect(restored.sqlite.prepare('SELECT "nextRunAt" FROM "schedules"').all()).toEqual([
+      { nextRunAt: null },
+    ])
+    expect(restored.sqlite.prepare('SELECT * FROM "objectSearches"').all()).toHaveLength(1)
+    expect(acceptsChanges(restored.sqlite)).toBe(true)
+    expect(skills(first.sqlite)).toEqual(['after', 'large'])
+    expect(readFileSync(project.config, 'utf8')).toBe(
+      TOML.replace('database_name = "workspace-api"', `database_name = "${restored.name}"`),
+    )
+    expect(readdirSync(project.folder).filter((name) => name.endsWith('.toml'))).toEqual(['wrangler.toml'])
+
+    // A second time: what it replaces is the restored one.
+    addSkill(restored.sqlite, 'later')
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect((await restore('--input', backup)).code).toBe(0)
+    expect(current()).not.toBe(restored)
+    expect(current().name).toMatch(/^workspace-api-\d{8}t\d{6}$/)
+    expect(skills(current().sqlite)).toEqual(['large'])
+  })
+
+  it.each([
+    ['the new database can’t be made', 'POST /d1/database'],
+    ['it can’t be filled', /^POST \/d1\/database\/(?!workspace-api\/)[^/]+\/query$/],
+    ['the Worker can’t be uploaded', `PUT /workers/scripts/${WORKER}`],
+  ])('leaves the old database as it was, and serving, where %s', async (_, call) => {
+    const { api, project, current, first, hashes, backup, restore } = await newDeployment()
+    revoke(first.sqlite, hashes[0] ?? '')
+    addSkill(first.sqlite, 'after')
+    api.failing = { call, status: 400 }
+    const { code, printed } = await restore('--input', backup)
+    expect(printed).toContain('A failure on purpose')
+    expect(code).toBe(1)
+    expect(current()).toBe(first)
+    expect(skills(first.sqlite)).toEqual(['after', 'large'])
+    expect(acceptsChanges(first.sqlite)).toBe(true)
+    expect(isLive(first.sqlite, hashes[0] ?? '')).toBe(false)
+    verifyBackup(first.sqlite)
+    expect(readFileSync(project.config, 'utf8')).toBe(TOML)
+    expect((await restore('--input', backup)).code).toBe(0)
+    expect(skills(current().sqlite)).toEqual(['large'])
+  })
+
+  it.each([
+    ['while the new database is filled', /^POST .*\/query$/, 6],
+    ['while changes are refused', /^POST .*\/query$/, 36],
+    ['before the Worker is uploaded', /^PUT \/workers\/scripts/, 1],
+    ['after the Worker is uploaded', /^PUT \/workers\/scripts\/[^/]+\/schedules/, 2],
+  ])('revives no key when its process is killed %s, and can be run again', async (_, call, count) => {
+    const { api, project, current, first, hashes, backup, restore, start } = await newDeployment()
+    revoke(first.sqlite, hashes[0] ?? '')
+    let calls = 0
+    const child = start('--input', backup)
+    api.watch = (made) => {
+      if (call.test(made) && ++calls === count) process.kill(-(child.pid as number), 'SIGKILL')
+    }
+    const signal = await new Promise((resolve) => child.on('close', (_code, signal) => resolve(signal)))
+    expect(signal).toBe('SIGKILL')
+    api.watch = () => undefined
+    verify(current().sqlite)
+    expect(isLive(current().sqlite, hashes[0] ?? '')).toBe(false)
+    expect(hashes.filter((hash) => isLive(current().sqlite, hash))).toHaveLength(KEYS - 1)
+    // Wrangler.toml still names the first, which the commands refuse to take for the one that serves.
+    if (current() !== first) {
+      expect((await restore('--input', backup)).printed).toContain(`Set database_name = "${current().name}"`)
+      const toml = readFileSync(project.config, 'utf8')
+      writeFileSync(
+        project.config,
+        toml.replace('"workspace-api"\nmigrations', `"${current().name}"\nmigrations`),
+      )
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+    }
+    expect(await restore('--input', backup)).toMatchObject({ code: 0 })
+    expect(hashes.filter((hash) => isLive(current().sqlite, hash))).toHaveLength(KEYS - 1)
+  })
+
+  it('goes back in time by the same way', async () => {
+    const { api, current, first, hashes, restore } = await newDeployment()
+    api.remember()
+    const instant = new Date().toISOString()
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    revoke(first.sqlite, hashes[0] ?? '')
+    addSkill(first.sqlite, 'after')
+    let live = 0
+    api.watch = () => {
+      if (isLive(current().sqlite, hashes[0] ?? '')) live++
+    }
+    const { code, printed } = await restore('--time-travel', instant)
+    expect(printed).toContain('Restored.')
+    expect([code, live]).toEqual([0, 0])
+    expect(skills(current().sqlite)).toEqual(['large'])
+    expect(isLive(current().sqlite, hashes[0] ?? '')).toBe(false)
+    expect(hashes.filter((hash) => isLive(current().sqlite, hash))).toHaveLength(KEYS - 1)
+    expect(api.databases).toHaveLength(3)
+    // The copy has what was there until now.
+    const copy = api.databases.find((database) => ![first, current()].includes(database))
+    expect(skills(copy?.sqlite as DatabaseSync)).toEqual(['after', 'large'])
+  })
+
+  it('makes the database of an account that has none, with the keys as the backup has them', async () => {
+    const { backup, hashes } = await newDeployment()
+    const { api, variables } = await newAccount()
+    const project = newProject()
+    const { code, printed } = await run(
+      'restore',
+      ['--remote', '--config', project.config, '--yes', '--input', backup],
+      variables,
+    )
+    expect(printed).toContain('Next: npm run deploy')
+    expect(code).toBe(0)
+    expect(api.databases.map(({ name }) => name)).toEqual(['workspace-api'])
+    expect(isLive(api.databases[0]?.sqlite as DatabaseSync, hashes[0] ?? '')).toBe(true)
+  })
+
+  it('refuses, before it makes anything, what it could not write into wrangler.toml', async () => {
+    const { api, project, backup, restore } = await newDeployment()
+    const other = TOML.replace('database_name = "workspace-api"', `database_name = 'workspace-api'`)
+    writeFileSync(project.config, other)
+    const { code, printed } = await restore('--input', backup)
+    expect(printed).toContain('expected one line `database_name = "workspace-api"`')
+    expect([code, api.databases.length]).toEqual([1, 1])
+  })
+})
+
+describe('npm run deploy', () => {
+  it('does not exchange the database of a Worker', async () => {
+    const { project, backup, restore, deploy, current } = await newDeployment()
+    expect((await restore('--input', backup)).code).toBe(0)
+    writeFileSync(project.config, TOML)
+    const { code, printed } = await deploy()
+    expect(printed).toContain(`Set database_name = "${current().name}"`)
+    expect(code).toBe(1)
+  })
+})

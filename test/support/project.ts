@@ -1,0 +1,83 @@
+/** A copy of the project, and the stand-in for a Cloudflare account that it is deployed to, for tests on Node. */
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CloudflareApi } from './cloudflare-api.ts'
+import { newFolder, ROOT } from './dev-server.ts'
+
+export const TOML = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
+
+/** Nobody is logged in here, and nothing listens. */
+export const NOWHERE = {
+  CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9',
+  CLOUDFLARE_API_TOKEN: '',
+  CLOUDFLARE_ACCOUNT_ID: '',
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly printed: string
+}
+
+export async function run(
+  script: string,
+  args: readonly string[],
+  variables: Record<string, string>,
+): Promise<Ended> {
+  const child = spawn('npm', ['run', '--silent', script, '--', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { code, printed }
+}
+
+/** A copy of wrangler.toml, with changes, where the rest of the project is too. */
+export class Project {
+  readonly folder = newFolder()
+  readonly config = join(this.folder, 'wrangler.toml')
+
+  constructor(toml = TOML) {
+    writeFileSync(this.config, toml)
+    for (const name of ['src', 'migrations', 'public', 'scripts']) {
+      symlinkSync(join(ROOT, name), join(this.folder, name), 'junction')
+    }
+  }
+
+  /** What the operator keeps of the secret. */
+  keys(environment = 'production') {
+    return JSON.parse(readFileSync(join(this.folder, `encryption-keys.${environment}.json`), 'utf8'))
+  }
+}
+
+const ended: (() => void)[] = []
+
+/** Removes what was made, after a test. */
+export function endProjects(): void {
+  for (const end of ended.splice(0)) end()
+}
+
+export function newProject(toml?: string): Project {
+  const project = new Project(toml)
+  ended.push(() => rmSync(project.folder, { recursive: true }))
+  return project
+}
+
+/** An empty account. */
+export async function newAccount() {
+  const api = new CloudflareApi()
+  const url = await api.listen()
+  ended.push(() => api.close())
+  const variables = {
+    CLOUDFLARE_API_BASE_URL: url,
+    CLOUDFLARE_API_TOKEN: 'token',
+    CLOUDFLARE_ACCOUNT_ID: '',
+  }
+  const deploy = (project: Project, ...args: string[]) =>
+    run('deploy', ['--config', project.config, '--url', url, ...args], variables)
+  const rowsOf = (table: string) => api.databases[0]?.sqlite.prepare(`SELECT * FROM "${table}"`).all() ?? []
+  return { api, url, deploy, rowsOf, variables }
+}
