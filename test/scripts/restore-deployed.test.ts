@@ -16,6 +16,8 @@ const MIGRATIONS = readdirSync(join(ROOT, 'migrations'))
   .map((name) => ({ name, sql: readFileSync(join(ROOT, 'migrations', name), 'utf8') }))
 
 const WORKER = 'workspace-api'
+/** How wrangler uploads a Worker that is deployed already. */
+const UPLOAD = `POST /workers/scripts/${WORKER}/versions`
 const KEYS = 1200
 const ORGANIZATION = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 /** Larger than a statement of D1 may be, with characters that JSON and SQL escape, and none that a piece may part. */
@@ -145,11 +147,12 @@ describe('a restore of a deployment', () => {
       .prepare('UPDATE "apiKeys" SET "rotatedAt" = ?, "expiresAt" = ? WHERE "hash" = ?')
       .run(rotatedAt, rotatedAt, hashes[2] ?? '')
 
-    const seen = { live: 0, changesDuringUpload: 0, databases: new Set<string>() }
+    const seen = { live: 0, uploads: 0, changesDuringUpload: 0, databases: new Set<string>() }
     api.watch = (call) => {
       seen.databases.add(current().uuid)
       if (isLive(current().sqlite, revokedHash)) seen.live++
-      if (call === `PUT /workers/scripts/${WORKER}` && current() === first) {
+      if (call === UPLOAD && current() === first) {
+        seen.uploads++
         // Somebody revokes a key at the last moment: it is refused, so nobody believes that it is revoked.
         if (acceptsChanges(first.sqlite)) seen.changesDuringUpload++
       }
@@ -158,7 +161,7 @@ describe('a restore of a deployment', () => {
     api.watch = () => undefined
     expect(printed).toContain(`Restored. ${KEYS - 1} API keys act.`)
     expect(code).toBe(0)
-    expect(seen).toMatchObject({ live: 0, changesDuringUpload: 0 })
+    expect(seen).toMatchObject({ live: 0, uploads: 1, changesDuringUpload: 0 })
     expect(seen.databases.size).toBe(2)
 
     const restored = current()
@@ -198,7 +201,8 @@ describe('a restore of a deployment', () => {
   it.each([
     ['the new database can’t be made', 'POST /d1/database'],
     ['it can’t be filled', /^POST \/d1\/database\/(?!workspace-api\/)[^/]+\/query$/],
-    ['the Worker can’t be uploaded', `PUT /workers/scripts/${WORKER}`],
+    ['the Worker can’t be uploaded', UPLOAD],
+    ['the Worker is uploaded, and the rest fails', `PUT /workers/scripts/${WORKER}/schedules`],
   ])('leaves the old database as it was, and serving, where %s', async (_, call) => {
     const { api, project, current, first, hashes, backup, restore } = await newDeployment()
     revoke(first.sqlite, hashes[0] ?? '')
@@ -220,7 +224,7 @@ describe('a restore of a deployment', () => {
   it.each([
     ['while the new database is filled', /^POST .*\/query$/, 6],
     ['while changes are refused', /^POST .*\/query$/, 36],
-    ['before the Worker is uploaded', /^PUT \/workers\/scripts/, 1],
+    ['before the Worker is uploaded', /\/versions$/, 1],
     ['after the Worker is uploaded', /^PUT \/workers\/scripts\/[^/]+\/schedules/, 2],
   ])('revives no key when its process is killed %s, and can be run again', async (_, call, count) => {
     const { api, project, current, first, hashes, backup, restore, start } = await newDeployment()

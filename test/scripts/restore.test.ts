@@ -149,7 +149,14 @@ describe('a backup', () => {
 
   it('can be read by its owner alone, has no token and no value, and replaces no file', async () => {
     runScript('backup', '--output', backup, '--persist-to', state)
-    expect(statSync(backup).mode & 0o077).toBe(0)
+    for (const file of [
+      backup,
+      localDatabaseFile(target),
+      join(state, 'demo.json'),
+      join(state, 'demo.env'),
+    ]) {
+      expect([file, statSync(file).mode & 0o077]).toEqual([file, 0])
+    }
     const bytes = readFileSync(backup)
     for (const secret of [demo.apiKey, revoked.token, 'postgres://'])
       expect(bytes.includes(secret)).toBe(false)

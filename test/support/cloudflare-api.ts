@@ -149,7 +149,11 @@ export class CloudflareApi {
     this.calls.push(named)
     this.watch(named)
     try {
-      if (this.failing && (this.failing.call === named || named.match(this.failing.call)?.index === 0)) {
+      if (
+        this.failing &&
+        (this.failing.call === named ||
+          (this.failing.call instanceof RegExp && this.failing.call.test(named)))
+      ) {
         const { status } = this.failing
         this.failing = undefined
         throw new Failure(status, 1, 'A failure on purpose')
