@@ -5,17 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './wrangler.ts'
 
-const CHECKS = [
-  'types',
-  'lint',
-  'contracts',
-  'openapi',
-  'migrations',
-  'lock',
-  'dependencies',
-  'bundle',
-  'deploy',
-]
+const CHECKS = ['types', 'lint', 'contracts', 'openapi', 'migrations', 'lock', 'dependencies', 'deploy']
 
 const report = mkdtempSync(join(tmpdir(), 'workspace-api-tests-'))
 const failed = CHECKS.filter((check) => !succeeds(`verify:${check}`))
