@@ -3856,6 +3856,8 @@ export interface operations {
                     "X-Content-Type-Options"?: string;
                     /** @description The entity tag of the picture. */
                     ETag?: string;
+                    /** @description `inline` with a file name of the picture's type: browsers may show it. */
+                    "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3876,6 +3878,8 @@ export interface operations {
                     "X-Content-Type-Options"?: string;
                     /** @description The entity tag of the picture. */
                     ETag?: string;
+                    /** @description `inline` with a file name of the picture's type: browsers may show it. */
+                    "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;

@@ -485,6 +485,18 @@ describe('retrieveProfilePicture', () => {
     }
   })
 
+  it.each([
+    ['image/png', 'inline; filename="profile-picture.png"'],
+    ['image/jpeg', 'inline; filename="profile-picture.jpeg"'],
+    ['image/gif', 'inline; filename="profile-picture.gif"'],
+    ['image/webp', 'inline; filename="profile-picture.webp"'],
+  ] as const)('answers with %s inline under a fixed file name', async (contentType, disposition) => {
+    const { workspace, key } = await withKey()
+    await putPicture(workspace.userId, PICTURES[contentType], { key })
+    const { headers } = await readPicture(workspace.userId, { key })
+    expect(headers.get('Content-Disposition')).toBe(disposition)
+  })
+
   it('answers 304 without a body to who has the picture, until there is another', async () => {
     const { workspace, key } = await withPicture()
     const ETag = String((await readPicture(workspace.userId, { key })).headers.get('ETag'))

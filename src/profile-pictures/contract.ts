@@ -97,7 +97,10 @@ export const retrieveProfilePictureContract = {
     status: 200,
     description: words('The picture.'),
     mediaTypes: MEDIA_TYPES,
-    headers: { ETag: 'The entity tag of the picture.' },
+    headers: {
+      ETag: 'The entity tag of the picture.',
+      'Content-Disposition': "`inline` with a file name of the picture's type: browsers may show it.",
+    },
     conditional: true,
   },
   errors: {

@@ -105,7 +105,10 @@ export const retrieveProfilePicture = endpoint(
       )
     }
     const { objectKey, contentType } = picture
-    const headers = { ETag: entityTagOf(objectKey) }
+    const headers = {
+      ETag: entityTagOf(objectKey),
+      'Content-Disposition': `inline; filename="profile-picture.${contentType.replace('image/', '')}"`,
+    }
     if (matchesEntityTag(asked['If-None-Match'], headers.ETag)) return { notModified: true, headers }
     return {
       content: await getObject(call.objects, objectKey),
