@@ -1,18 +1,23 @@
-/** Fails if package-lock.json would not install on every system, or is not in step with package.json. */
+/**
+ * Fails if package-lock.json would not install on every system, or is not in step with package.json. Warns of packages
+ * without `integrity`, whose contents npm cannot verify; `--strict` fails on them.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from './wrangler.ts'
+import { parseArgs } from 'node:util'
 
 interface LockedPackage {
   version?: string
   resolved?: string
+  integrity?: string
   link?: boolean
   dependencies?: Record<string, string>
   devDependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
 }
 
-const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), 'utf8'))
+const { values: options } = parseArgs({ options: { strict: { type: 'boolean', default: false } } })
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 const packages: Record<string, LockedPackage> = read('package-lock.json').packages
 const problems: string[] = []
 
@@ -38,6 +43,18 @@ for (const [path, { resolved, link, optionalDependencies }] of Object.entries(pa
       problems.push(`${name}@${version}: the lock has no entry for this build, which ${path} wants`)
     }
   }
+}
+
+const unverified = Object.entries(packages).filter(
+  ([path, { link, integrity }]) => path.includes('node_modules/') && !link && !integrity,
+)
+if (unverified.length > 0) {
+  const names = unverified.map(([path]) =>
+    path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
+  )
+  const message = `package-lock.json: ${names.length} packages without integrity (CONTRIBUTING.md, "Dependencies"): ${names.join(', ')}`
+  if (options.strict) problems.push(message)
+  else console.warn(`Warning: ${message}`)
 }
 
 for (const problem of problems) console.error(problem)

@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Unstable_Config as Config, unstable_readConfig as readConfig } from 'wrangler'
@@ -90,5 +91,45 @@ describe('the repository', () => {
       .filter((file) => file.endsWith('.sql'))
       .map((file) => Number(file.slice(0, 4)))
     expect(numbers).toEqual(numbers.map((_, index) => index))
+  })
+})
+
+describe('verify:lock', () => {
+  /** Runs the check on a copy of the project whose lock file lacks the `integrity` of these packages alone. */
+  function checkLockWithout(paths: readonly string[], ...args: string[]) {
+    const lock = JSON.parse(read('package-lock.json'))
+    for (const [path, entry] of Object.entries<Record<string, unknown>>(lock.packages)) {
+      if (path.includes('node_modules/') && !entry.link) entry.integrity ??= 'sha512-filled'
+      if (paths.includes(path)) delete entry.integrity
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'workspace-api-lock-'))
+    try {
+      for (const part of ['', 'client', 'bench']) {
+        mkdirSync(join(folder, part), { recursive: true })
+        cpSync(join(ROOT, part, 'package.json'), join(folder, part, 'package.json'))
+      }
+      writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock))
+      const script = join(ROOT, 'scripts', 'lock-complete.ts')
+      const { status, stderr } = spawnSync(process.execPath, [script, ...args], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      return { status, lines: stderr.split('\n').filter((line) => line.includes('package-lock.json')) }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }
+  const WITHOUT = ['node_modules/hono', 'node_modules/@biomejs/cli-darwin-arm64']
+
+  it('accepts a lock file whose packages all have integrity', () => {
+    expect(checkLockWithout([])).toEqual({ status: 0, lines: [] })
+    expect(checkLockWithout([], '--strict')).toEqual({ status: 0, lines: [] })
+  })
+
+  it('names the packages without integrity in one line: as a warning, and as a failure with --strict', () => {
+    const message =
+      'package-lock.json: 2 packages without integrity (CONTRIBUTING.md, "Dependencies"): @biomejs/cli-darwin-arm64, hono'
+    expect(checkLockWithout(WITHOUT)).toEqual({ status: 0, lines: [`Warning: ${message}`] })
+    expect(checkLockWithout(WITHOUT, '--strict')).toEqual({ status: 1, lines: [message] })
   })
 })
