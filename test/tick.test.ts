@@ -441,6 +441,37 @@ describe('at once', () => {
     },
   )
 
+  const due = at(30)
+  const [minute, hour] = [due.getUTCMinutes(), due.getUTCHours()]
+  it.each([
+    {
+      what: 'expression',
+      before: `${minute} ${hour} ${due.getUTCDate()} ${due.getUTCMonth() + 1} *`,
+      change: { cron: `${minute} * * * *` },
+      nextRunAt: iso(30 + 60),
+    },
+    {
+      what: 'time zone',
+      before: `${minute} ${hour},${(hour + 9) % 24} * * *`,
+      change: { timezone: 'Asia/Tokyo' },
+      nextRunAt: iso(30 + 15 * 60),
+    },
+  ])(
+    'a change of the $what while a tick claims is not lost, though the instant stays the same',
+    async ({ before, change, nextRunAt }) => {
+      const { workspace, projectId, key } = await withReceiver()
+      const id = await addDue(workspace, projectId, 30, { cron: before })
+      const path = `/v1/projects/${projectId}/schedules/${id}`
+      const DB = databaseBeforeClaims(async () => {
+        const { status, body } = await request('PATCH', path, { key, json: change })
+        expect([status, body.nextRunAt]).toEqual([200, iso(30)])
+      })
+      await tick({ ...env, DB, RUNS: new Outbox().RUNS }, due)
+      expect(await stateOf(workspace, id)).toEqual({ nextRunAt, lastRunAt: iso(30) })
+      expect(await ledgerOf(workspace)).toEqual([`${id} ${iso(30)} pending`])
+    },
+  )
+
   it('a tick that a later one overtakes changes nothing', async () => {
     const { workspace, projectId } = await withReceiver()
     const id = await addDue(workspace, projectId, -60)

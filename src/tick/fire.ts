@@ -1,6 +1,6 @@
 /**
- * Fires what is due: for each schedule one row of the ledger, and `nextRunAt` moves on, in one transaction and only from
- * where it was read. So ticks that come twice, at once, late or not at all fire no instant twice and lose none.
+ * Fires what is due: for each schedule one row of the ledger, and `nextRunAt` moves on, in one transaction and only if it,
+ * the expression and the time zone are still what was read. So ticks that come twice, at once, late or not at all fire no instant twice and lose none.
  */
 import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
 import { describeFailure } from '../db/failures.ts'
@@ -44,15 +44,17 @@ const claims = jsonRows(
   'parentType',
   'parentId',
   'id',
+  'cron',
+  'timezone',
   'dueAt',
   'scheduledAt',
   'runId',
   'nextRunAt',
 )
 
-/** Of a claim: the schedule, unless another tick or a change moved it on. */
+/** Of a claim: the schedule, unless another tick claimed it first, or a change made what the claim was computed from outdated. */
 const isClaimed = and(
-  claims.matches(schedules, 'organizationId', 'parentType', 'parentId', 'id'),
+  claims.matches(schedules, 'organizationId', 'parentType', 'parentId', 'id', 'cron', 'timezone'),
   eq(schedules.nextRunAt, claims.column('dueAt')),
 )
 
