@@ -331,9 +331,16 @@ export function seedDue(count: number): string[] {
   ]
 }
 
+/** No pass over next runs is due: it goes once a day, and is no part of what a run costs. */
+export const NO_PASS_DUE = `INSERT OR REPLACE INTO "nextRunRefresh" VALUES (1, '9999-12-31T23:59:59.999Z', 0)`
+
 /** Nothing has fired, and every schedule is due. */
 export function makeDue(): string[] {
-  return ['DELETE FROM "runs"', `UPDATE "schedules" SET "nextRunAt" = ${literal(DUE_AT)}, "lastRunAt" = NULL`]
+  return [
+    'DELETE FROM "runs"',
+    `UPDATE "schedules" SET "nextRunAt" = ${literal(DUE_AT)}, "lastRunAt" = NULL`,
+    NO_PASS_DUE,
+  ]
 }
 
 /** Those that moved on and have a row in the ledger, sent if somebody hears of it. */

@@ -9,6 +9,7 @@ import {
   DUE_TICK_AT,
   growKeys,
   makeDue,
+  NO_PASS_DUE,
   type Operation,
   operations,
   sameGapRequestAt,
@@ -403,6 +404,7 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
     const parent = `/v1/projects/${await place.put('projects')}`
     await times(SCHEDULES_A_PROJECT, () => place.addSchedule(parent))
   }
+  await execute(server.database, [NO_PASS_DUE])
   const due = new Date(Date.now() + DAY_MS)
   const results: RunCost[] = []
   const measure = async (stage: RunCost['stage'], work: () => Promise<DatabaseUse>, idle: Tick) => {

@@ -372,7 +372,15 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       [projectId, parentId].includes(GONE) ||
       userId === 'mallory' ||
       [sessionId, resourceId].some((id) => id === DELETED_SESSION || id === OF_GONE)
-    const ledgers = ['schedules', 'runs', 'missedSpans', 'deletions', 'objectSearches', 'doomedObjects']
+    const ledgers = [
+      'schedules',
+      'runs',
+      'missedSpans',
+      'nextRunRefresh',
+      'deletions',
+      'objectSearches',
+      'doomedObjects',
+    ]
     const kept = Object.entries(rows).filter(([table]) => !ledgers.includes(table))
     const expected = await asDumped(
       Object.fromEntries(kept.map(([table, each]) => [table, each.filter((row) => !isGone(row))])),

@@ -270,6 +270,15 @@ export const missedSpans = sqliteTable(
   ],
 )
 
+/** The pass that computes stored next runs again (tick/refresh-next-runs.ts). Without its one row, a pass is due. */
+export const nextRunRefresh = sqliteTable('nextRunRefresh', {
+  id: integer().primaryKey(),
+  /** When the next pass is due; while one is under way, when that was due. */
+  dueAt: text().notNull(),
+  /** The rowid of the last schedule that the pass has dealt with; 0 before the first. */
+  cursor: integer().notNull(),
+})
+
 /** Who did what: a row for each change, written in the batch that makes it. Kept for a year. */
 export const auditEvents = sqliteTable(
   'auditEvents',

@@ -2,7 +2,7 @@
  * Fires what is due: for each schedule one row of the ledger, and `nextRunAt` moves on, in one transaction and only if it,
  * the expression and the time zone are still what was read. So ticks that come twice, at once, late or not at all fire no instant twice and lose none.
  */
-import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { describeFailure } from '../db/failures.ts'
 import { agents, missedSpans, projects, runs, schedules } from '../db/schema.ts'
 import { compileUnguarded, excluded, jsonRows, query, rowOf, runBatch, type Value } from '../db/statement.ts'
@@ -132,15 +132,23 @@ const firedAt = query
       sql`${runs.status} <> 'skipped'`,
     ),
   )
+
+/** What an update stores with a next run. Without one, the schedule is paused. */
+export function storingNextRun(nextRunAt: SQL) {
+  return {
+    nextRunAt: sql`${nextRunAt}`,
+    enabledAt: sql`case when ${nextRunAt} is not null then ${schedules.enabledAt} end`,
+    pausedReason: sql`case when ${nextRunAt} is null
+      then 'Its next run could not be computed: change its cron expression or its time zone' end`,
+  }
+}
+
 const moveOn = compileUnguarded(
   query
     .update(schedules)
     .set({
-      nextRunAt: sql`${claims.column('nextRunAt')}`,
+      ...storingNextRun(claims.column('nextRunAt')),
       lastRunAt: sql`nullif(max(coalesce(${firedAt}, ''), coalesce(${schedules.lastRunAt}, '')), '')`,
-      enabledAt: sql`case when ${claims.column('nextRunAt')} is not null then ${schedules.enabledAt} end`,
-      pausedReason: sql`case when ${claims.column('nextRunAt')} is null
-        then 'Its next run could not be computed: change its cron expression or its time zone' end`,
     })
     .from(claims.table)
     .where(isClaimed),

@@ -7,6 +7,7 @@ import { fireSchedules } from './fire.ts'
 import { forgetOld } from './forget.ts'
 import { purgeDeletions } from './purge.ts'
 import { recordMissedRuns } from './record-missed.ts'
+import { refreshNextRuns } from './refresh-next-runs.ts'
 import { resealValues } from './reseal.ts'
 import { sendRuns } from './send-runs.ts'
 import { sweepDoomedObjects } from './sweep.ts'
@@ -15,6 +16,7 @@ import { sweepDoomedObjects } from './sweep.ts'
 const TASKS = {
   fireSchedules,
   sendRuns,
+  refreshNextRuns,
   recordMissedRuns,
   forgetOld,
   resealValues,

@@ -42,7 +42,20 @@ const objectSearches: Era = {
   rows: { objectSearches: [{ startedAt: WRITTEN, cursor: btoa('a') }, { startedAt: CHANGED }] },
 }
 
-export const eras: readonly Era[] = [initial, resourceLives, schedulesFire, auditEvents, objectSearches]
+const nextRunRefresh: Era = {
+  migration: '0007_next_run_refresh.sql',
+  becomes: asTheyAre,
+  rows: { nextRunRefresh: [{ id: 1, dueAt: CHANGED, cursor: 2 }] },
+}
+
+export const eras: readonly Era[] = [
+  initial,
+  resourceLives,
+  schedulesFire,
+  auditEvents,
+  objectSearches,
+  nextRunRefresh,
+]
 
 /** The names of the migrations, in order. */
 export const MIGRATIONS = env.MIGRATIONS.map(({ name }) => name)

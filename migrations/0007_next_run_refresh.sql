@@ -1,0 +1,5 @@
+CREATE TABLE `nextRunRefresh` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`dueAt` text NOT NULL,
+	`cursor` integer NOT NULL
+);

@@ -1,0 +1,386 @@
+import { env } from 'cloudflare:workers'
+import { v7 as newUuid } from 'uuid'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { schedules } from '../src/db/schema.ts'
+import type { Values } from '../src/db/statement.ts'
+import { nextRun } from '../src/schedules/next-run.ts'
+import { refreshNextRuns } from '../src/tick/refresh-next-runs.ts'
+import { tick } from '../src/tick/tick.ts'
+import { request } from './support/api.ts'
+import { databaseWith, watchedDatabase } from './support/bindings.ts'
+import { Workspace } from './support/workspace.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MINUTES = 1440
+/** How many schedules a page of the pass has, and how many of them a tick deals with. */
+const PAGE = 100
+const SCHEDULES_A_TICK = 1000
+
+/** The minute in which the tests began. */
+const START = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS)
+const at = (minutes: number) => new Date(START.getTime() + minutes * MINUTE_MS)
+const iso = (minutes: number) => at(minutes).toISOString()
+
+/** When the tests tick: later than they make their schedules. */
+const NOW = 10
+const DAILY = '30 9 * * *'
+const BERLIN = 'Europe/Berlin'
+const HOURLY = `${START.getUTCMinutes()} * * * *`
+/** Half a year away. */
+const YEARLY = `0 0 1 ${((START.getUTCMonth() + 6) % 12) + 1} *`
+const UNKNOWN_ZONE = 'Mars/Olympus_Mons'
+
+/** The next run after a tick. */
+const nextAfter = (cron: string, timezone: string, minutes = NOW) =>
+  nextRun(cron, timezone, at(minutes)).toISOString()
+
+const hourLater = (instant: string) => new Date(Date.parse(instant) + 60 * MINUTE_MS).toISOString()
+
+const removeAll = () =>
+  env.DB.batch(
+    ['schedules', 'runs', 'missedSpans', 'nextRunRefresh'].map((table) =>
+      env.DB.prepare(`DELETE FROM "${table}"`),
+    ),
+  )
+
+beforeEach(removeAll)
+afterEach(removeAll)
+
+/** As a restore does: the next tick begins a pass. */
+const removePass = () => env.DB.prepare('DELETE FROM "nextRunRefresh"').run()
+
+const passes = async () =>
+  (await env.DB.prepare('SELECT "dueAt", "cursor" FROM "nextRunRefresh"').all()).results
+
+/** A pass that a tick has completed: the next is due a day later. */
+const completed = (minutes: number) => [{ dueAt: iso(minutes + DAY_MINUTES), cursor: 0 }]
+
+/** A schedule of each day in Berlin, if nothing else is said. @returns its id. */
+async function addSchedule(workspace: Workspace, projectId: string, values: Values = {}): Promise<string> {
+  const id = await workspace.addSchedule('project', projectId)
+  await workspace.change(schedules, id, { cron: DAILY, timezone: BERLIN, ...values })
+  return id
+}
+
+async function withProject() {
+  const workspace = await Workspace.create()
+  return { workspace, projectId: await workspace.addProject(), key: await workspace.addKey() }
+}
+
+/** Adds enabled schedules of each hour that have no next run. */
+async function addManyWithoutNextRun({ organizationId }: Workspace, projectId: string, count: number) {
+  await env.DB.prepare(
+    `WITH RECURSIVE "each"(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM "each" WHERE i + 1 < ?3)
+     INSERT INTO schedules (organizationId, parentType, parentId, id, cron, timezone, enabledAt, createdAt, updatedAt)
+     SELECT ?1, 'project', ?2, printf('%s%012x', ?6, i), ?4, 'UTC', ?5, ?5, ?5 FROM "each"`,
+  )
+    .bind(organizationId, projectId, count, HOURLY, iso(0), newUuid().slice(0, 24))
+    .run()
+}
+
+async function scheduleOf(workspace: Workspace, id: string) {
+  return (await workspace.dump('schedules')).find((schedule) => schedule.id === id)
+}
+
+/** How many schedules have this next run. */
+async function countOf(workspace: Workspace, nextRunAt: string | null): Promise<number> {
+  return (await workspace.dump('schedules')).filter((schedule) => schedule.nextRunAt === nextRunAt).length
+}
+
+/** The database, in which something happens between a page's read and what is stored for it. */
+function databaseBeforeStoring(happens: () => Promise<unknown>): D1Database {
+  let calls = 0
+  return databaseWith(async (statements) => {
+    if (++calls === 3) await happens()
+    return env.DB.batch(statements)
+  })
+}
+
+describe('the pass over next runs', () => {
+  it('corrects next runs that were stored under other rules, of projects and agents of any organization', async () => {
+    const right = nextAfter(DAILY, BERLIN)
+    const changed: [Workspace, string][] = []
+    for (const workspace of [await Workspace.create(), await Workspace.create()]) {
+      const parents = { project: await workspace.addProject(), agent: await workspace.addAgent() }
+      for (const type of ['project', 'agent'] as const) {
+        const id = await workspace.addSchedule(type, parents[type], { cron: DAILY, timezone: BERLIN })
+        await workspace.change(schedules, id, { nextRunAt: hourLater(right) })
+        changed.push([workspace, id])
+      }
+    }
+    const before = await Promise.all(changed.map(([workspace, id]) => scheduleOf(workspace, id)))
+    await tick(env, at(NOW))
+    for (const [index, [workspace, id]] of changed.entries()) {
+      expect(await scheduleOf(workspace, id)).toEqual({ ...before[index], nextRunAt: right })
+      expect(await workspace.dump('runs')).toEqual([])
+    }
+    expect(await passes()).toEqual(completed(NOW))
+  })
+
+  it('is made once a day', async () => {
+    const { workspace, projectId } = await withProject()
+    await tick(env, at(NOW))
+    const wrong = iso(10 * DAY_MINUTES)
+    const id = await addSchedule(workspace, projectId, { nextRunAt: wrong })
+    for (const minutes of [NOW, NOW + 1, NOW + DAY_MINUTES - 1]) {
+      await tick(env, at(minutes))
+      expect(await scheduleOf(workspace, id)).toMatchObject({ nextRunAt: wrong })
+    }
+    expect(await passes()).toEqual(completed(NOW))
+    const later = NOW + DAY_MINUTES
+    await tick(env, at(later))
+    expect(await scheduleOf(workspace, id)).toMatchObject({ nextRunAt: nextAfter(DAILY, BERLIN, later) })
+    expect(await passes()).toEqual(completed(later))
+  })
+
+  it('reads one row in a tick between passes, and writes none', async () => {
+    const { workspace, projectId } = await withProject()
+    for (let count = 0; count < 3; count++) await addSchedule(workspace, projectId)
+    await refreshNextRuns(env, at(NOW))
+    const { DB, ...use } = watchedDatabase()
+    await refreshNextRuns({ ...env, DB }, at(NOW + 1))
+    expect(use.statements).toEqual([expect.objectContaining({ rowsRead: 1, rowsWritten: 0 })])
+  })
+
+  it('writes no schedule whose next run is right', async () => {
+    const { workspace, projectId } = await withProject()
+    for (const timezone of [BERLIN, 'America/New_York', 'Asia/Kolkata', 'UTC'])
+      await addSchedule(workspace, projectId, { timezone, nextRunAt: nextAfter(DAILY, timezone) })
+    await addManyWithoutNextRun(workspace, projectId, PAGE)
+    await tick(env, at(NOW))
+    await removePass()
+    const before = await workspace.dump('schedules')
+    const { DB, ...use } = watchedDatabase()
+    await refreshNextRuns({ ...env, DB }, at(NOW))
+    const written = use.statements.filter(({ rowsWritten }) => rowsWritten > 0)
+    expect(written.length).toBeGreaterThan(0)
+    expect(written.filter(({ sql }) => !sql.includes('nextRunRefresh'))).toEqual([])
+    expect(await workspace.dump('schedules')).toEqual(before)
+  })
+
+  it('goes page by page, and a tick leaves the rest to the next', async () => {
+    const { workspace, projectId } = await withProject()
+    const count = SCHEDULES_A_TICK + PAGE + 1
+    await addManyWithoutNextRun(workspace, projectId, count)
+    const { DB, ...use } = watchedDatabase()
+    await refreshNextRuns({ ...env, DB }, at(NOW))
+    // With the other tasks of a tick, it stays below the 50 of the free plan.
+    expect(use.statements.length).toBeLessThanOrEqual(35)
+    expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(SCHEDULES_A_TICK)
+    await tick(env, at(NOW + 1))
+    expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(count)
+    expect(await passes()).toEqual(completed(NOW + 1))
+  })
+
+  it.each([0, 1, PAGE - 1, PAGE, PAGE + 1])('ends, of %i schedules', async (count) => {
+    const { workspace, projectId } = await withProject()
+    if (count > 0) await addManyWithoutNextRun(workspace, projectId, count)
+    await tick(env, at(NOW))
+    expect(await countOf(workspace, null)).toBe(0)
+    expect(await passes()).toEqual(completed(NOW))
+  })
+
+  it('ends when the schedules that it has not reached are deleted', async () => {
+    const { workspace, projectId } = await withProject()
+    await addManyWithoutNextRun(workspace, projectId, SCHEDULES_A_TICK + 1)
+    await refreshNextRuns(env, at(NOW))
+    expect(await passes()).not.toEqual(completed(NOW))
+    await env.DB.prepare('DELETE FROM "schedules"').run()
+    await refreshNextRuns(env, at(NOW + 1))
+    expect(await passes()).toEqual(completed(NOW + 1))
+  })
+
+  it('starts over when its row is deleted, as by a restore', async () => {
+    const { workspace, projectId } = await withProject()
+    await addManyWithoutNextRun(workspace, projectId, SCHEDULES_A_TICK + 1)
+    await refreshNextRuns(env, at(NOW))
+    await removePass()
+    await env.DB.prepare('UPDATE "schedules" SET "nextRunAt" = NULL').run()
+    for (const minutes of [NOW + 1, NOW + 2]) await refreshNextRuns(env, at(minutes))
+    expect(await countOf(workspace, null)).toBe(0)
+    expect(await passes()).toEqual(completed(NOW + 2))
+  })
+
+  it('leaves what is due to fire', async () => {
+    const { workspace, projectId } = await withProject()
+    const id = await addSchedule(workspace, projectId, { cron: HOURLY, timezone: 'UTC', nextRunAt: iso(NOW) })
+    await refreshNextRuns(env, at(NOW))
+    expect(await scheduleOf(workspace, id)).toMatchObject({ nextRunAt: iso(NOW), lastRunAt: null })
+  })
+})
+
+describe('an enabled schedule without a next run', () => {
+  it('gets the next from now on, nothing fires for the time before, and a paused one stays paused', async () => {
+    const { workspace, projectId, key } = await withProject()
+    const id = await addSchedule(workspace, projectId, { cron: HOURLY, timezone: 'UTC', nextRunAt: null })
+    const paused = await addSchedule(workspace, projectId)
+    const path = `/v1/projects/${projectId}/schedules`
+    await request('PATCH', `${path}/${paused}`, { key, json: { enabled: false } })
+    const pausedBefore = await scheduleOf(workspace, paused)
+    await tick(env, at(NOW))
+    const { body } = await request('GET', `${path}/${id}`, { key })
+    expect(body).toMatchObject({ nextRunAt: iso(60), lastRunAt: null, pausedReason: null })
+    expect(body.enabledAt).not.toBeNull()
+    expect(await scheduleOf(workspace, paused)).toEqual(pausedBefore)
+    expect([await workspace.dump('runs'), await workspace.dump('missedSpans')]).toEqual([[], []])
+    await tick(env, at(60))
+    const runs = await workspace.dump('runs')
+    expect(runs.map(({ scheduleId, scheduledAt }) => [scheduleId, scheduledAt])).toEqual([[id, iso(60)]])
+  })
+
+  it.each([{ enabled: true }, { cron: DAILY }, { timezone: 'UTC' }, { cron: HOURLY, timezone: 'UTC' }])(
+    'gets one from a change to %j too',
+    async (json) => {
+      const { workspace, projectId, key } = await withProject()
+      const id = await addSchedule(workspace, projectId, { cron: HOURLY, timezone: 'UTC', nextRunAt: null })
+      const path = `/v1/projects/${projectId}/schedules/${id}`
+      const before = new Date()
+      const { body } = await request('PATCH', path, { key, json })
+      const next = (after: Date) => nextRun(json.cron ?? HOURLY, 'UTC', after).toISOString()
+      expect([next(before), next(new Date())]).toContain(body.nextRunAt)
+    },
+  )
+})
+
+describe('a schedule whose next run cannot be computed', () => {
+  it.each([
+    { what: 'stored', nextRunAt: iso(DAY_MINUTES) },
+    { what: 'to be computed', nextRunAt: null },
+  ])('is paused with a reason, its next run $what, and logged once', async ({ nextRunAt }) => {
+    const { workspace, projectId, key } = await withProject()
+    const lost = await addSchedule(workspace, projectId, { timezone: UNKNOWN_ZONE, nextRunAt })
+    const other = await addSchedule(workspace, projectId, { nextRunAt: null })
+    await tick(env, at(NOW))
+    const path = `/v1/projects/${projectId}/schedules/${lost}`
+    const { body } = await request('GET', path, { key })
+    expect(body).toMatchObject({ enabledAt: null, nextRunAt: null })
+    expect(body.pausedReason).toMatch(/next run could not be computed/)
+    expect(await scheduleOf(workspace, other)).toMatchObject({ nextRunAt: nextAfter(DAILY, BERLIN) })
+    const failures = vi.spyOn(console, 'error')
+    await tick(env, at(NOW + DAY_MINUTES))
+    expect(failures.mock.calls).toEqual([])
+    failures.mockRestore()
+    const resumed = await request('PATCH', path, { key, json: { timezone: 'UTC', enabled: true } })
+    expect(resumed.body).toMatchObject({ pausedReason: null, nextRunAt: expect.any(String) })
+  })
+})
+
+describe('while the pass is under way', () => {
+  it.each([
+    { what: 'gets another expression', json: { cron: YEARLY.replace('0 0', '15 4') } },
+    { what: 'gets another time zone', json: { timezone: 'Asia/Tokyo' } },
+    { what: 'is paused', json: { enabled: false } },
+  ])('a schedule that $what keeps the change', async ({ json }) => {
+    for (const nextRunAt of [iso(10 * DAY_MINUTES), null]) {
+      const { workspace, projectId, key } = await withProject()
+      const id = await addSchedule(workspace, projectId, { cron: YEARLY, nextRunAt })
+      let changed: unknown
+      const DB = databaseBeforeStoring(async () => {
+        const path = `/v1/projects/${projectId}/schedules/${id}`
+        expect((await request('PATCH', path, { key, json })).status).toBe(200)
+        changed = await scheduleOf(workspace, id)
+      })
+      await removePass()
+      await refreshNextRuns({ ...env, DB }, at(NOW))
+      expect(await scheduleOf(workspace, id)).toEqual(changed)
+      await removePass()
+      await refreshNextRuns(env, at(NOW))
+      expect(await scheduleOf(workspace, id)).toEqual(changed)
+    }
+  })
+
+  it.each([
+    { what: 'expression', before: { cron: HOURLY, timezone: 'UTC' }, change: { cron: YEARLY } },
+    { what: 'time zone', before: { cron: YEARLY, timezone: 'Asia/Kolkata' }, change: { timezone: 'UTC' } },
+  ])('a change of the $what is kept, though the next run stays the same', async ({ before, change }) => {
+    const { workspace, projectId, key } = await withProject()
+    const nextRunAt = nextAfter(YEARLY, 'UTC')
+    const id = await addSchedule(workspace, projectId, { ...before, nextRunAt })
+    const DB = databaseBeforeStoring(() =>
+      request('PATCH', `/v1/projects/${projectId}/schedules/${id}`, { key, json: change }),
+    )
+    await refreshNextRuns({ ...env, DB }, at(NOW))
+    expect(await scheduleOf(workspace, id)).toMatchObject({ ...change, nextRunAt })
+  })
+
+  it('a schedule that another tick fires keeps the next run of that tick', async () => {
+    const { workspace, projectId } = await withProject()
+    const id = await addSchedule(workspace, projectId, { cron: HOURLY, timezone: 'UTC', nextRunAt: iso(90) })
+    const DB = databaseBeforeStoring(() => tick(env, at(120)))
+    await refreshNextRuns({ ...env, DB }, at(NOW))
+    expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: iso(120), nextRunAt: iso(180) })
+  })
+
+  it('a tick does not move the cursor of a pass that began meanwhile', async () => {
+    const { workspace, projectId } = await withProject()
+    await addManyWithoutNextRun(workspace, projectId, 1)
+    const DB = databaseBeforeStoring(async () => {
+      await removePass()
+      await env.DB.prepare('INSERT INTO "nextRunRefresh" VALUES (1, ?, 0)')
+        .bind(iso(NOW + 1))
+        .run()
+    })
+    await refreshNextRuns({ ...env, DB }, at(NOW))
+    expect(await passes()).toEqual([{ dueAt: iso(NOW + 1), cursor: 0 }])
+  })
+
+  it('ticks at once leave every next run right', async () => {
+    const { workspace, projectId } = await withProject()
+    await addManyWithoutNextRun(workspace, projectId, 3 * PAGE + 1)
+    await Promise.all(Array.from({ length: 10 }, () => tick(env, at(NOW))))
+    expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(3 * PAGE + 1)
+    expect(await workspace.dump('runs')).toEqual([])
+    expect(await passes()).toEqual(completed(NOW))
+  })
+
+  it.each(['before', 'after'] as const)(
+    'a tick that ends %s the commit of any of its calls leaves the rest to the next',
+    async (when) => {
+      const { workspace, projectId } = await withProject()
+      await addManyWithoutNextRun(workspace, projectId, 2 * PAGE + 1)
+      let number = 1
+      for (; ; number++) {
+        await removePass()
+        await env.DB.prepare('UPDATE "schedules" SET "nextRunAt" = NULL').run()
+        let calls = 0
+        const DB = databaseWith(async (statements) => {
+          const fails = ++calls >= number
+          if (fails && (when === 'before' || calls > number))
+            throw new Error('D1_ERROR: Network connection lost.')
+          const results = await env.DB.batch(statements)
+          if (fails) throw new Error('D1_ERROR: Network connection lost.')
+          return results
+        })
+        const isCutOff = await refreshNextRuns({ ...env, DB }, at(NOW)).then(
+          () => false,
+          () => true,
+        )
+        if (!isCutOff) break
+        await tick(env, at(NOW + 1))
+        expect(await countOf(workspace, nextAfter(HOURLY, 'UTC')), `call ${number}`).toBe(2 * PAGE + 1)
+        expect([completed(NOW), completed(NOW + 1)]).toContainEqual(await passes())
+      }
+      // The state, the first page, and what is stored of three.
+      expect(number - 1).toBe(5)
+    },
+  )
+})
+
+describe('a late tick', () => {
+  it('does not overwrite what a later change or run has set', async () => {
+    const { workspace, projectId } = await withProject()
+    const changed = await addSchedule(workspace, projectId, {
+      cron: '* * * * *',
+      updatedAt: iso(30),
+      nextRunAt: iso(31),
+    })
+    const ran = await addSchedule(workspace, projectId, {
+      cron: '* * * * *',
+      lastRunAt: iso(40),
+      nextRunAt: iso(41),
+    })
+    await refreshNextRuns(env, at(NOW))
+    expect(await scheduleOf(workspace, changed)).toMatchObject({ nextRunAt: iso(31) })
+    expect(await scheduleOf(workspace, ran)).toMatchObject({ nextRunAt: iso(41) })
+  })
+})
