@@ -91,7 +91,10 @@ export const createApiKeyContract = {
       name: text(1, 255, { description: words('What people call it.') }),
       scopes: z
         .array(z.enum(SCOPES))
-        .check(z.refine(isUnique, 'expected each scope once'))
+        .check(
+          z.maxLength(SCOPES.length, `expected up to ${SCOPES.length} scopes`),
+          z.refine(isUnique, 'expected each scope once'),
+        )
         .register(docs, { description: words('What it may do.') }),
       userId: z
         .optional(z.nullable(externalId({})))

@@ -2,24 +2,16 @@
 import * as z from 'zod/mini'
 import { words } from '#words'
 import type { Contract } from '../http/endpoint.ts'
-import { content, docs, externalId, idempotencyKey, instant } from '../http/fields.ts'
+import { content, docs, externalId, idempotencyKey, instant, text } from '../http/fields.ts'
 import { pageQuery, pageSchema } from '../http/paging.ts'
 import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 
-const variableKey = z
-  .string()
-  .check(
-    z.regex(
-      /^[A-Za-z_][A-Za-z0-9_]*$/,
-      'expected letters, digits and underscores, not beginning with a digit',
-    ),
-    z.maxLength(255, 'expected 1 to 255 characters'),
-  )
-  .register(docs, {
-    minLength: 1,
-    description: words('The name of the variable.'),
-    example: words('DATABASE_URL'),
-  })
+const variableKey = text(1, 255, {
+  description: words('The name of the variable.'),
+  example: words('DATABASE_URL'),
+}).check(
+  z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected letters, digits and underscores, not beginning with a digit'),
+)
 
 const projectId = externalId({ description: words('The project.'), example: words('website') })
 const params = z.object({ projectId, key: variableKey })

@@ -14,10 +14,32 @@ interface Words {
   readonly example?: string
 }
 
+/**
+ * A string of up to `maxUnits` UTF-16 units. Every string of an input starts from it: a longer one is refused by its length
+ * alone, so that no other check, some of which take time that grows with the square of the length, ever sees it.
+ */
+export function boundedString(maxUnits: number, problem: string, typeProblem?: string) {
+  return z.string(typeProblem).check(refusing(({ length }) => (length > maxUnits ? problem : undefined)))
+}
+
+/** A header or a query parameter. All headers together have at most 16 KiB, and so has a URL on Cloudflare. */
+export function parameter() {
+  return boundedString(LONGEST_PARAMETER, `expected at most ${LONGEST_PARAMETER} characters`)
+}
+
+const LONGEST_PARAMETER = 16 * 1024
+
+/**
+ * Text that may have up to `max` code points. A code point has one or two units, and NFC makes one code point of up to
+ * four units, such as U+1F82.
+ */
+function boundedText(min: number, max: number) {
+  return boundedString(4 * max, `expected ${min} to ${max} characters, got more than ${max}`)
+}
+
 /** Text of `min` to `max` code points, without NUL and without lone surrogates. */
 export function text(min: number, max: number, words: Words = {}) {
-  return z
-    .string()
+  return boundedText(min, max)
     .check(refusing((value) => problemOfText(value, min, max)))
     .register(docs, { minLength: min, maxLength: max, ...words })
 }
@@ -41,8 +63,7 @@ function problemOfText(value: string, min: number, max: number): string | undefi
 
 /** Text of up to `maxBytes` bytes in UTF-8, without NUL and without lone surrogates. */
 export function content(maxBytes: number, words: Words) {
-  return z
-    .string()
+  return boundedString(2 * maxBytes, `expected up to ${maxBytes} bytes, got more than ${2 * maxBytes}`)
     .check(
       refusing((value) => problemOfText(value, 0, Number.MAX_SAFE_INTEGER) ?? problemOfSize(value, maxBytes)),
     )
@@ -56,9 +77,8 @@ function problemOfSize(value: string, maxBytes: number): string | undefined {
 
 /** A UUID of any version, in either case; kept and answered in lower case. */
 export function uuid(description?: string) {
-  return z
-    .guid('expected a UUID')
-    .check(z.toLowerCase())
+  return boundedString(EXAMPLE_UUID.length, 'expected a UUID', 'expected a UUID')
+    .check(z.guid('expected a UUID'), z.toLowerCase())
     .register(docs, { example: EXAMPLE_UUID, ...(description && { description }) })
 }
 
@@ -79,15 +99,15 @@ export function externalId(words: Words) {
 
 /** An instant: ISO 8601, UTC, with milliseconds. */
 export function instant() {
-  return z.iso
-    .datetime({ precision: 3, abort: true, error: `expected an instant such as "${EXAMPLE_INSTANT}"` })
+  const problem = `expected an instant such as "${EXAMPLE_INSTANT}"`
+  return boundedString(EXAMPLE_INSTANT.length, problem, problem)
+    .check(z.iso.datetime({ precision: 3, abort: true, error: problem }))
     .register(docs, { example: EXAMPLE_INSTANT })
 }
 
 /** A place below a folder, in the one form that it has: `a/b.md`. Kept in Unicode's normal form NFC. */
 export function relativePath(max: number, words: Words = {}) {
-  return z
-    .string()
+  return boundedText(1, max)
     .check(
       z.normalize('NFC'),
       refusing((value) => problemOfText(value, 1, max)),
@@ -116,7 +136,7 @@ function isRelativePath(path: string): boolean {
 
 /** The header `If-None-Match`. */
 export function ifNoneMatch() {
-  return z.optional(z.string()).register(docs, {
+  return z.optional(parameter()).register(docs, {
     description: 'Entity tags that you already have; if one is current, the answer is 304.',
     example: `"${EXAMPLE_UUID}"`,
   })

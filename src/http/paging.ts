@@ -1,6 +1,6 @@
 /** Lists in pages: `limit` and `cursor` in the query, `{ items, nextCursor }` in the answer (SPEC.txt, Endpoints, 4). */
 import * as z from 'zod/mini'
-import { docs } from './fields.ts'
+import { docs, parameter } from './fields.ts'
 
 const DEFAULT_PAGE_SIZE = 50
 const LARGEST_PAGE_SIZE = 1000
@@ -10,7 +10,7 @@ export function pageQuery(cursor: z.ZodMiniType<string, string>) {
   return {
     limit: z
       ._default(
-        z.string().check(
+        parameter().check(
           z.regex(/^\d+$/, { error: 'expected digits only', abort: true }),
           z.refine((digits) => Number(digits) > 0, 'expected at least 1'),
         ),

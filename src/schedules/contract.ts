@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { words } from '#words'
 import type { Contract } from '../http/endpoint.ts'
-import { docs, idempotencyKey, instant, someOf, text, uuid } from '../http/fields.ts'
+import { docs, idempotencyKey, instant, parameter, someOf, text, uuid } from '../http/fields.ts'
 import { pageQuery, pageSchema } from '../http/paging.ts'
 import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 import { problemOfCron } from './cron.ts'
@@ -300,7 +300,7 @@ export const previewScheduleContract = {
       .register(docs, { description: words('The instants come after this one; now, if it is left out.') }),
     count: z
       ._default(
-        z.string().check(
+        parameter().check(
           z.regex(/^\d+$/, { error: 'expected digits only', abort: true }),
           z.refine(
             (digits) => Number(digits) >= 1 && Number(digits) <= MOST_PREVIEWED,

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { words } from '#words'
 import type { Contract } from '../http/endpoint.ts'
-import { docs, ifNoneMatch, instant, relativePath, uuid } from '../http/fields.ts'
+import { docs, ifNoneMatch, instant, parameter, relativePath, uuid } from '../http/fields.ts'
 import { pageQuery, pageSchema } from '../http/paging.ts'
 import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../http/statuses.ts'
 
@@ -118,11 +118,11 @@ export const retrieveSessionFileContentContract = {
   params: fileParams,
   headers: z.object({
     'If-None-Match': ifNoneMatch(),
-    Range: z.optional(z.string()).register(docs, {
+    Range: z.optional(parameter()).register(docs, {
       description: words('One range of bytes; others are ignored.'),
       example: words('bytes=0-1023'),
     }),
-    'If-Range': z.optional(z.string()).register(docs, {
+    'If-Range': z.optional(parameter()).register(docs, {
       description: words(
         'The entity tag of what you have a part of; if it is another now, the whole is sent.',
       ),

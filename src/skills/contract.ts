@@ -65,20 +65,15 @@ const exampleSkill = {
 }
 
 /** The Agent Skills specification, `name`. */
-const name = z
-  .string()
-  .check(
-    z.regex(
-      /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-      'expected lower-case letters, digits and single hyphens, with none at either end',
-    ),
-    z.maxLength(64, 'expected 1 to 64 characters'),
-  )
-  .register(docs, {
-    minLength: 1,
-    description: words('Unique in the organization.'),
-    example: words(exampleSummary.name),
-  })
+const name = text(1, 64, {
+  description: words('Unique in the organization.'),
+  example: words(exampleSummary.name),
+}).check(
+  z.regex(
+    /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+    'expected lower-case letters, digits and single hyphens, with none at either end',
+  ),
+)
 
 /** The Agent Skills specification, `description`. */
 const description = text(1, 1024, { description: words('What the skill does, and when to use it.') })
@@ -101,15 +96,18 @@ const files = z
       (all) => new Set(all.map(({ filename }) => filename.toLowerCase().toUpperCase())).size === all.length,
       'expected filenames that differ by more than their case',
     ),
-    z.refine(
-      (all) => !all.some(({ filename }) => all.some((other) => other.filename.startsWith(`${filename}/`))),
-      'expected no filename that is a folder of another',
-    ),
+    z.refine(hasNoFolder, 'expected no filename that is a folder of another'),
     z.refine(
       (all) => all.reduce((sum, file) => sum + Buffer.byteLength(file.content), 0) <= LARGEST_SKILL_BYTES,
       'expected up to 4 MiB of contents',
     ),
   )
+
+/** True if no filename is a folder of another. In order, what is in a folder comes right after it. */
+function hasNoFolder(files: readonly { readonly filename: string }[]): boolean {
+  const paths = [...new Set(files.map(({ filename }) => `${filename}/`))].sort()
+  return !paths.some((path, index) => paths[index + 1]?.startsWith(path))
+}
 
 const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY }
 const NO_SKILL = 'The organization has no skill with this id.'
