@@ -413,7 +413,8 @@ const USES_OBJECTS = [
 /** What brings about the statuses that no state and no key of the table does. */
 const CAUSES: Record<string, (example: Example, key: string) => Promise<void>> = {
   async putSessionFile(example, key) {
-    const { headers, ...undeclared } = example
+    const { headers, body, ...rest } = example
+    const undeclared = { ...rest, body: new Blob([body as string]).stream() }
     expect((await send('putSessionFile', undeclared, key)).status).toBe(411)
   },
   async putProfilePicture(example, key) {

@@ -119,7 +119,8 @@ describe('a database that has too much to do', () => {
 it('looking up a key before a large body is repeated too', async () => {
   const workspace = await Workspace.create()
   const { DB, use } = failingFor(2, AWAY)
-  const json = { name: 'notes', description: 'Notes.', files: [{ filename: 'SKILL.md', content: '# Notes' }] }
+  const files = [{ filename: 'SKILL.md', content: '#'.repeat(64 * 1024) }]
+  const json = { name: 'notes', description: 'Notes.', files }
   const { status } = await request('POST', '/v1/skills', {
     key: await workspace.addKey(),
     json,

@@ -127,19 +127,23 @@ export class Call {
         })
       : await this.#batch([explaining, ...acting], values)
     const explanation = await this.#live(facts as Facts | undefined)
-    const { scope, actsAsUser } = this.#callerScope
-    if (!explanation.inScope) throw new Refusal(400, `This API key lacks the scope "${scope}".`)
-    if (actsAsUser && explanation.callerUserId === null) {
-      throw new Refusal(400, 'This API key acts for no user. Use a key that belongs to a user.')
-    }
+    this.#requireScope(explanation)
     // The rows are in the order of the statements, which the type checker can't follow through the spread.
     return [explanation, ...(rows as unknown as Rows<Acting>)]
   }
 
   /** The refusal of wrong input. A key that is not live is told that first, so this costs the look-up of the key. */
   async refuseInput(message: string, status = 400): Promise<Refusal> {
-    await this.#lookUp()
+    if (this.callerOrganizationId === undefined) await this.#lookUp()
     return new Refusal(status, message)
+  }
+
+  /**
+   * Asks in a trip of its own whether the key may act now, before work that only such a key may cause.
+   * @throws {Refusal} 401 if the key is not live, 400 if it lacks the caller scope.
+   */
+  async requireCaller(): Promise<void> {
+    this.#requireScope(await this.#lookUp())
   }
 
   /** Goes on with what the answer doesn't wait for. If it fails, that is logged; something else has to make it good. */
@@ -156,6 +160,14 @@ export class Call {
    */
   async organizationId(): Promise<string> {
     return organizationIds.get(this.#keyHash) ?? (await this.#lookUp()).callerOrganizationId
+  }
+
+  #requireScope({ inScope, callerUserId }: CallerFacts): void {
+    const { scope, actsAsUser } = this.#callerScope
+    if (!inScope) throw new Refusal(400, `This API key lacks the scope "${scope}".`)
+    if (actsAsUser && callerUserId === null) {
+      throw new Refusal(400, 'This API key acts for no user. Use a key that belongs to a user.')
+    }
   }
 
   async #lookUp(): Promise<CallerFacts> {

@@ -1,9 +1,12 @@
-/** Reads a body within its limit. */
+/** Reads a body within its limits. */
 import type { MiddlewareHandler } from 'hono'
 import type { Call } from '../access/call.ts'
 import type { HonoEnvironment } from './context.ts'
 import { Refusal } from './errors.ts'
 import { describeSent } from './problems.ts'
+
+/** The most that a body may have where the contract doesn't say, and that is read before its key is looked up. */
+export const BODY_LIMIT_BYTES = 64 * 1024
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
@@ -42,9 +45,15 @@ export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment>
   }
 }
 
-/** @throws {Refusal} 413 if the body has more bytes than the limit. */
+/**
+ * Reads a body into memory. One that is large, or does not say how long it is, is read only for a key that may act.
+ * @throws {Refusal} 413 if the body has more bytes than the limit.
+ */
 export async function readBytes(request: Request, limitBytes: number, call: Call): Promise<ArrayBuffer> {
-  const isDeclared = request.headers.has('Content-Length')
+  const declaredBytes = Number(request.headers.get('Content-Length') ?? Number.NaN)
+  const isDeclared = !Number.isNaN(declaredBytes)
+  if (!isDeclared || declaredBytes > BODY_LIMIT_BYTES) await call.requireCaller()
+  // The runtime ends a body at its declared length.
   const bytes = await (isDeclared ? request.arrayBuffer() : readUpTo(limitBytes, request.body))
   if (bytes && bytes.byteLength <= limitBytes) return bytes
   throw await call.refuseInput(tooLarge(limitBytes).message, 413)

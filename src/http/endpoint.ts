@@ -4,7 +4,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { HonoBase as Hono } from 'hono/hono-base'
 import type * as z from 'zod/mini'
 import { Call, type CallerScope } from '../access/call.ts'
-import { readJson, refuseDeclaredLength, requireDeclaredLength } from './body.ts'
+import { BODY_LIMIT_BYTES, readJson, refuseDeclaredLength, requireDeclaredLength } from './body.ts'
 import type { HonoEnvironment } from './context.ts'
 import { describeProblems, describeSent } from './problems.ts'
 
@@ -127,7 +127,6 @@ export function mount(app: Hono<HonoEnvironment>, { contract, handle }: Endpoint
   ]
   if (query) steps.push(validate('query', query))
   if (headers) steps.push(validate('header', headers))
-  if (body && bodyLimitBytes > BODY_LIMIT_BYTES) steps.push(lookUpKey)
   if (body) steps.push(readJson(bodyLimitBytes), validate('json', body, contract.takesSecret))
 
   app.on(contract.method, [honoPath(contract.path)], ...steps, async (c) => {
@@ -166,9 +165,6 @@ function isRepeatable({ method, upload, answersOnce }: Contract, headers: Header
   return method === 'GET' || (method === 'PUT' && !upload)
 }
 
-/** The most that a body may have where the contract doesn't say, in bytes. */
-export const BODY_LIMIT_BYTES = 64 * 1024
-
 /** `/v1/pins/{resourceType}` as Hono writes it: `/v1/pins/:resourceType`. */
 export function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
@@ -193,12 +189,6 @@ function validate(
     const { data, error } = result
     throw await c.get('call').refuseInput(describeProblems(error.issues, { schema, data, isSecret }))
   }) as MiddlewareHandler
-}
-
-/** Before a large body is read and checked, which takes time, the key has to have been live once. */
-const lookUpKey: MiddlewareHandler<HonoEnvironment> = async (c, next) => {
-  await c.get('call').organizationId()
-  await next()
 }
 
 /** Refuses a path that does not decode, and such a query parameter, if the operation knows it. */

@@ -38,7 +38,6 @@ export const skillRows: Rows = {
   createSkill: {
     prepare: async () => ({ path: '/v1/skills', json: NEW_SKILL, ids: [] }),
     namesNothing: true,
-    looksUpFirst: true,
     variations: {
       'it has an Idempotency-Key': {
         apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
@@ -58,7 +57,6 @@ export const skillRows: Rows = {
       const skillId = await workspace.addSkill({ 'SKILL.md': '# Notes', 'notes.txt': 'none' })
       return { path: `/v1/skills/${skillId}`, json: { name: 'renamed' }, ids: [skillId] }
     },
-    looksUpFirst: true,
     variations: {
       'it gets other files': {
         apply: async (_, example) => ({ ...example, json: { ...NEW_SKILL, name: 'renamed' } }),

@@ -38,6 +38,9 @@ export async function request(
   if (options.json !== undefined && !headers.has('Content-Type'))
     headers.set('Content-Type', 'application/json')
   const body = options.json === undefined ? options.body : JSON.stringify(options.json)
+  // As clients do, unless the body is a stream.
+  if ((typeof body === 'string' || body instanceof Uint8Array) && !headers.has('Content-Length'))
+    headers.set('Content-Length', String(Buffer.byteLength(body)))
   const context = createExecutionContext()
   const response = await worker.fetch(
     new Request(ORIGIN + path, { method, headers, ...(body !== undefined && { body }) }),
