@@ -129,6 +129,42 @@ describe('long lists', () => {
   )
 })
 
+describe('JSON that is out of bounds', () => {
+  const sized = (text: string, bytes: number) => text.repeat(Math.floor(bytes / text.length))
+
+  it.each(withInput.filter(({ contract }) => contract.body))(
+    'is refused by $operationId',
+    async ({ operationId, contract, row }) => {
+      const { example, key } = await prepared(row)
+      const { json, ...rest } = example
+      const post = (body: string) =>
+        send(
+          operationId,
+          { ...rest, body, headers: { 'Content-Type': 'application/json', ...rest.headers } },
+          key,
+        )
+      const limit = limitOf(contract)
+      const deep = [
+        sized('[', limit),
+        sized('{"a":', limit),
+        `${sized('[', limit / 2)}${sized(']', limit / 2)}`,
+      ]
+      for (const body of deep) {
+        expect(await post(body)).toMatchObject({
+          status: 400,
+          body: { error: expect.stringMatching(/^body: expected at most 64 levels of nesting, got \d+$/) },
+        })
+      }
+      const wide = [`[${sized('[],', limit - 4)}[]]`, `{${sized('"a":0,', limit - 9)}"a":0}`]
+      for (const body of wide) {
+        const { status, body: answer } = await post(body)
+        expect(status).toBe(400)
+        if (limit >= MEBIBYTE) expect(answer.error).toBe('body: expected at most 100000 values, got more')
+      }
+    },
+  )
+})
+
 describe('filenames of a skill', () => {
   const post = async (filenames: readonly string[]) => {
     const key = await (await Workspace.create()).addKey()

@@ -419,6 +419,13 @@ describe('bodies', () => {
     expect([answer.status, answer.body]).toEqual([400, notJson(body)])
   })
 
+  it('refuses UTF-8 that is cut short at the end of the body', async () => {
+    const { post } = await withAgent()
+    const body = new Uint8Array([...bytesOf(SCHEDULE), 0xe2, 0x82])
+    const answer = await post(body)
+    expect([answer.status, answer.body]).toEqual([400, notJson(body)])
+  })
+
   it('refuses UTF-16', async () => {
     const { post } = await withAgent()
     const units = Uint16Array.from(`\ufeff${SCHEDULE}`, (character) => character.charCodeAt(0))

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { Call } from '../access/call.ts'
 import type { HonoEnvironment } from './context.ts'
 import { Refusal } from './errors.ts'
+import { problemOfJson } from './json-bounds.ts'
 import { describeSent } from './problems.ts'
 
 /** The most that a body may have where the contract doesn't say, and that is read before its key is looked up. */
@@ -34,7 +35,9 @@ export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment>
       const sent = contentType === undefined ? 'none' : describeSent(contentType)
       throw await c.get('call').refuseInput(`Content-Type: expected "application/json" in UTF-8, got ${sent}`)
     }
-    const bytes = await readBytes(c.req.raw, limitBytes, c.get('call'))
+    const bytes = new Uint8Array(await readBytes(c.req.raw, limitBytes, c.get('call')))
+    const problem = problemOfJson(bytes)
+    if (problem) throw await c.get('call').refuseInput(`body: ${problem}`)
     const value = parse(bytes)
     if (value === undefined) {
       const sent = bytes.byteLength === 0 ? 'nothing' : `${bytes.byteLength} bytes that are not`
@@ -78,12 +81,24 @@ async function readUpTo(
   return new Blob(chunks).arrayBuffer()
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-
-function parse(bytes: ArrayBuffer): unknown {
+function parse(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(utf8.decode(bytes))
+    return JSON.parse(decode(bytes))
   } catch {
     return undefined
   }
+}
+
+const PIECE_BYTES = 2 ** 20
+
+/**
+ * The text, without a byte order mark. The decoder of workerd takes 15 times the memory of what it decodes at once.
+ * @throws {TypeError} if it is not UTF-8.
+ */
+function decode(bytes: Uint8Array): string {
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+  let text = ''
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES)
+    text += utf8.decode(bytes.subarray(start, start + PIECE_BYTES), { stream: true })
+  return text + utf8.decode()
 }
