@@ -6,6 +6,8 @@
 
 export const LATEST_TICK = '/bench/latest-tick'
 export const LATEST_BATCH = '/bench/latest-batch'
+/** Collects the garbage of the isolate, where V8 has the flag `--expose-gc`. */
+export const COLLECT_GARBAGE = '/bench/collect-garbage'
 
 interface Use {
   calls: number
@@ -26,6 +28,12 @@ export function instrument<Env extends Bindings, Message>(
       const { pathname } = new URL(request.url)
       if (pathname === LATEST_TICK) return Response.json(latestTick)
       if (pathname === LATEST_BATCH) return Response.json(latestBatch)
+      if (pathname === COLLECT_GARBAGE) {
+        // The flavor gives the memory back to the system.
+        const { gc } = globalThis as { gc?: (options: object) => void }
+        gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+        return Response.json({})
+      }
       const use = unused()
       const delayMs = Number(request.headers.get('X-Bench-Delay-Ms') ?? 0)
       const DB = watchedDatabase(environment.DB, delayMs, use)

@@ -302,6 +302,8 @@ export interface OperationCost {
   readonly cpuMs: number
   /** The input that took the most CPU of those tried. */
   readonly worst: { readonly what: string; readonly cpuMs: number }
+  /** The input that took the most memory of those tried. */
+  readonly largest: { readonly what: string; readonly memoryMb: number }
 }
 
 export interface Enough {
@@ -328,12 +330,16 @@ export async function operationCosts(
   // After all the others, which it would heat and fill the memory for.
   for (const { name, worst: candidates } of operations) {
     let dearest = { what: '', cpuMs: 0 }
+    let largest = { what: '', memoryMb: 0 }
     for (const [what, request] of candidates) {
-      const { cpuMs } = await costOf(server, `${name}, ${what}`, (index) => request(places, index), worst)
+      const requestAt = (index: number) => request(places, index)
+      const { cpuMs } = await costOf(server, `${name}, ${what}`, requestAt, worst)
       if (cpuMs > dearest.cpuMs) dearest = { what, cpuMs }
+      const memoryMb = await memoryOf(server, `${name}, ${what}`, requestAt)
+      if (memoryMb > largest.memoryMb) largest = { what, memoryMb }
     }
     const { database = UNUSED, cpuMs = Number.NaN } = usual.get(name) ?? {}
-    results.push({ operation: name, database, cpuMs, worst: dearest })
+    results.push({ operation: name, database, cpuMs, worst: dearest, largest })
   }
   return results
 }
@@ -368,6 +374,19 @@ async function costOf(
     database = sumOf(database, batch.database)
   }
   return { cpuMs: cpuMs / sent, database: perRequest(database, sent) }
+}
+
+/** The memory that one request takes, in MiB. */
+async function memoryOf(
+  server: WorkerServer,
+  name: string,
+  requestAt: (index: number) => Promise<BenchRequest>,
+): Promise<number> {
+  const request = await requestAt(0)
+  await server.watchMemory()
+  const { failures } = await load(server.origin, '', () => request, { amount: 1, connections: 1 })
+  refuseFailures(name, failures)
+  return server.peakMemoryMb()
 }
 
 /** What the service does without being called, each minute. */

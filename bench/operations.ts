@@ -8,6 +8,7 @@ import { MOST_AT_ONCE } from '../src/environment-variables/contract.ts'
 import { BODY_LIMIT_BYTES as USUAL_LIMIT_BYTES } from '../src/http/body.ts'
 import type { Contract } from '../src/http/endpoint.ts'
 import { operations as endpoints } from '../src/operations.ts'
+import { inputPlacesOf, withText } from '../test/support/inputs.ts'
 import type { BenchRequest } from './load.ts'
 import { ALL_FIELDS_LISTED, rangesOnLeapDay } from './next-run.ts'
 import {
@@ -539,16 +540,38 @@ const LONGEST_HEADERS = Object.fromEntries(
 /** As many as there is room for. */
 const LONGEST_QUERY = '&a'.repeat(QUERY_BYTES / 2)
 
+/** As many values as a body may have. */
+const MOST_VALUES = 99_000
+
+/** A body of so many bytes with so many unknown names. */
+function unknownNames(bytes: number, count: number): string {
+  const length = Math.floor(bytes / count) - '"":0,'.length
+  const properties = Array.from(
+    { length: count - 1 },
+    (_, index) => `"${index.toString(36).padStart(length, 'a')}":0`,
+  )
+  return `{${properties.join()}}`
+}
+
 /** Bodies of so many bytes that are refused: what costs the most before anything is asked of the database. */
 const REFUSED_BODIES: Readonly<Record<string, (bytes: number) => string>> = {
   'nested arrays': (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
-  'unknown names': (bytes) => {
-    const properties = Array.from(
-      { length: Math.floor(bytes / 11) - 1 },
-      (_, index) => `"${index.toString(36).padStart(6, 'a')}":0`,
-    )
-    return `{${properties.join()}}`
-  },
+  // Decoded, each of its characters has two bytes.
+  'text with one character that is not Latin-1': (bytes) => `{"\u65e5":"${'x'.repeat(bytes - 10)}"}`,
+  'empty arrays': (bytes) => `[${'[],'.repeat(bytes / 3 - 2)}[]]`,
+  'unknown names': (bytes) => unknownNames(bytes, Math.floor(bytes / 11)),
+  'as many unknown names as values are allowed': (bytes) =>
+    unknownNames(bytes, Math.min(MOST_VALUES, Math.floor(bytes / 11))),
+}
+
+/** More than the rest of a body has beside a hostile text. */
+const REST_OF_BODY = 16 * KIBIBYTE
+
+/** In place of each string, of so many bytes: what costs the most to normalize, and what to match. */
+const HOSTILE_TEXTS: Readonly<Record<string, (bytes: number) => string>> = {
+  // More would take minutes where text is normalized before its length is checked.
+  'combining marks': (bytes) => '\u0323\u0307'.repeat(Math.min(bytes, 200_000) / 4),
+  'hyphenated letters': (bytes) => 'a-'.repeat(bytes / 2),
 }
 
 export interface MeasuredOperation {
@@ -580,10 +603,8 @@ export function everyOperation(): MeasuredOperation[] {
   })
 }
 
-function worstOfAll(
-  typical: Ask,
-  { body, bodyLimitBytes = USUAL_LIMIT_BYTES }: Contract,
-): Record<string, Ask> {
+function worstOfAll(typical: Ask, contract: Contract): Record<string, Ask> {
+  const { body, bodyLimitBytes = USUAL_LIMIT_BYTES } = contract
   const longest: Ask = async (places, index) => {
     const asked = await typical(places, index)
     const path = `${asked.path}${asked.path.includes('?') ? '' : '?'}${LONGEST_QUERY}`
@@ -596,7 +617,45 @@ function worstOfAll(
       async (places, index) => ({ ...(await typical(places, index)), body: text, refusal: 400 }),
     ]
   })
-  return { 'the longest headers and query': longest, ...Object.fromEntries(refused) }
+  return {
+    'the longest headers and query': longest,
+    ...Object.fromEntries(refused),
+    ...hostileTexts(typical, contract),
+  }
+}
+
+/** For each string of the input but headers, requests with a hostile text in its place. */
+function hostileTexts(typical: Ask, contract: Contract): Record<string, Ask> {
+  const { bodyLimitBytes = USUAL_LIMIT_BYTES } = contract
+  // Any text is right as the content of a file.
+  const strings = inputPlacesOf(contract).filter(
+    ({ kind, part, path }) => kind === 'string' && part !== 'headers' && path.at(-1) !== 'content',
+  )
+  const asks = strings.flatMap((place) =>
+    Object.entries(HOSTILE_TEXTS).map(([what, textOf]): [string, Ask] => {
+      // Percent-encoding makes three bytes of one.
+      const text = textOf(place.part === 'body' ? bodyLimitBytes - REST_OF_BODY : QUERY_BYTES / 3)
+      return [
+        `${what} as ${place.path.join('.')}`,
+        async (places, index) => {
+          const { body, ...asked } = await typical(places, index)
+          const isJson = typeof body === 'string'
+          const { json, ...hostile } = withText(
+            { ...asked, json: isJson ? JSON.parse(body) : undefined },
+            contract,
+            place,
+            text,
+          )
+          return {
+            ...hostile,
+            ...(body !== undefined && { body: isJson ? JSON.stringify(json) : body }),
+            refusal: 400,
+          }
+        },
+      ]
+    }),
+  )
+  return Object.fromEntries(asks)
 }
 
 function sizeOf(bytes: number): string {

@@ -179,10 +179,12 @@ function everyOperation(operations: readonly OperationCost[]): string[] {
     '## Every operation',
     '',
     'One request that succeeds, of every operation, on one connection in an organization with a hundred of each; then the',
-    'dearest input of those tried: the longest headers and query, bodies at their limit that are refused, the largest page',
-    'of a list (1,000 items, in an organization that has them), the most files, variables and bytes, the worst cron patterns.',
+    'worst input of those tried: the longest headers and query, hostile text in place of every string, bodies at their limit',
+    'that are refused, the largest page of a list (1,000 items, in an organization that has them), the most files, variables and',
+    'bytes, the worst cron patterns.',
     "CPU is that of the process: the Worker's, and that of its D1 and its R2, which on Cloudflare is not the Worker's, so",
-    `these are upper bounds. The free plan gives a request ${FREE_CPU_MS} ms: what is above it has **bold** figures.`,
+    `these are upper bounds. The free plan gives a request ${FREE_CPU_MS} ms: what is above it has **bold** figures. Memory is by how`,
+    'much the process grew at its peak, its D1 and its R2 and garbage included; an isolate on Cloudflare has 128 MB.',
     '',
     ...table(
       [
@@ -196,8 +198,10 @@ function everyOperation(operations: readonly OperationCost[]): string[] {
         'CPU ms at the worst input',
         `× the CPU of ${CHEAPEST}`,
         'the worst input',
+        'MiB at the largest input',
+        'the largest input',
       ],
-      operations.map(({ operation, database, cpuMs, worst }) => [
+      operations.map(({ operation, database, cpuMs, worst, largest }) => [
         operation,
         fine(database.calls),
         fine(database.statements),
@@ -208,6 +212,8 @@ function everyOperation(operations: readonly OperationCost[]): string[] {
         cpu(worst.cpuMs),
         fine(worst.cpuMs / floor),
         worst.what,
+        fine(largest.memoryMb),
+        largest.what,
       ]),
     ),
     '',

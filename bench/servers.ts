@@ -1,10 +1,14 @@
 /** Builds the contenders and starts them: Workers in workerd, each in a process of its own, without a proxy before it. */
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+import { COLLECT_GARBAGE } from './instrument.ts'
+
+// Miniflare starts workerd with it. `COLLECT_GARBAGE` needs it.
+process.env.MINIFLARE_WORKERD_V8_FLAGS = '--expose-gc'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -24,6 +28,10 @@ export interface WorkerServer extends Server {
   readonly database: D1Database
   readonly objects: R2Bucket
   memoryMb(): number
+  /** The most memory that its processes have held at once since `watchMemory`, beyond what they held then. */
+  peakMemoryMb(): number
+  /** Collects the garbage of the Worker, if it is instrumented, and begins to watch how much memory its processes hold. */
+  watchMemory(): Promise<void>
   /** Fires the Cron Trigger. */
   tick(at: Date): Promise<void>
   /** Hands messages over as the queue does. */
@@ -86,6 +94,8 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
   const origin = await miniflare.unsafeGetDirectURL()
   const { DB, OBJECTS } = await miniflare.getBindings<{ DB: D1Database; OBJECTS: R2Bucket }>()
   const processes = childrenOf(process.pid).filter((pid) => !before.has(pid))
+  const memoryMb = () => processes.reduce((sum, pid) => sum + memoryMbOf(pid), 0)
+  let memoryBeforeMb = 0
   return {
     origin,
     database: DB,
@@ -107,7 +117,14 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
       if (outcome !== 'ok') throw new Error(`The delivery ended with ${outcome}`)
     },
     cpuMs: () => processes.reduce((sum, pid) => sum + cpuMsOf(pid), 0),
-    memoryMb: () => processes.reduce((sum, pid) => sum + memoryMbOf(pid), 0),
+    memoryMb,
+    peakMemoryMb: () => processes.reduce((sum, pid) => sum + peakMemoryMbOf(pid), 0) - memoryBeforeMb,
+    watchMemory: async () => {
+      await fetch(new URL(COLLECT_GARBAGE, origin))
+      // "5" resets the peak (proc_pid_clear_refs(5)).
+      for (const pid of processes) writeFileSync(`/proc/${pid}/clear_refs`, '5')
+      memoryBeforeMb = memoryMb()
+    },
     stop: () => miniflare.dispose(),
   }
 }
@@ -159,6 +176,12 @@ const PAGE_BYTES = 4096
 /** Resident memory of a process (proc_pid_stat(5), field 24). */
 function memoryMbOf(pid: number): number {
   return (Number(statOf(pid)?.[21] ?? 0) * PAGE_BYTES) / 2 ** 20
+}
+
+/** The most resident memory that a process has had (proc_pid_status(5), VmHWM). */
+function peakMemoryMbOf(pid: number): number {
+  const [, kilobytes] = /VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) / 1024
 }
 
 /** The fields after the name of the command: state, parent, … */
