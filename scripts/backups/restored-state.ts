@@ -46,6 +46,7 @@ export function revivals(hashes: ReadonlySet<string>, liveKeys: readonly Row[], 
 export function finishingQueries(now: string): Query[] {
   return [
     { sql: 'UPDATE "schedules" SET "nextRunAt" = NULL WHERE "nextRunAt" <= ?', parameters: [now] },
+    { sql: 'DELETE FROM "nextRunRefresh"' },
     { sql: 'DELETE FROM "objectSearches"' },
     { sql: 'INSERT INTO "objectSearches" ("startedAt") VALUES (?)', parameters: [now] },
     { sql: 'DELETE FROM "organizationUsage"' },
