@@ -244,11 +244,17 @@ function databaseSizes({ sizes }: Counted): string[] {
     '## Size',
     '',
     'What a row takes in the database with all of its indexes, over 50,000 rows of 100 organizations, and how many fill the',
-    '10 GB of a D1 database. SQLite has pages of 4 KB: two rows of over 2 KB do not fit into one.',
+    '10 GB of a D1 database; and the same of a row whose ids, names, paths and keys are as long as they may be, in characters of',
+    'four bytes. SQLite has pages of 4 KB: two rows of over 2 KB do not fit into one.',
     '',
     ...table(
-      ['row', 'bytes', '10 GB hold'],
-      sizes.map(({ name, bytes }) => [name, whole(bytes), whole(LARGEST_DATABASE_BYTES / bytes)]),
+      ['row', 'bytes', '10 GB hold', 'bytes at most'],
+      sizes.map(({ name, bytes, mostBytes }) => [
+        name,
+        whole(bytes),
+        whole(LARGEST_DATABASE_BYTES / bytes),
+        whole(mostBytes),
+      ]),
     ),
     '',
   ]

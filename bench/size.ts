@@ -4,10 +4,15 @@ import { insert, type Row, schema } from './data.ts'
 
 export interface Size {
   readonly name: string
+  /** Of a usual row. */
   readonly bytes: number
+  /** Of a row whose texts are as long as they may be. */
+  readonly mostBytes: number
 }
 
 const ROWS = 50_000
+/** They are alike, so fewer will do. */
+const LONGEST_ROWS = 2_000
 const ORGANIZATIONS = 100
 
 /** As the service makes them: the rows of many organizations come in turn, ids in order of time. */
@@ -19,10 +24,51 @@ const TIMES = { createdAt: NOW, updatedAt: NOW }
 const OBJECT_KEY = uuid()
 const NAME = "'Fix the flaky checkout test'"
 
-const ROW_OF: Readonly<Record<string, { readonly table: string; readonly row: Row }>> = {
+/** A text of so many characters, each of the four bytes that one may have in UTF-8, apart from a number in front. */
+const longest = (characters: number) =>
+  `(printf('%08d', v) || replace(hex(zeroblob(${characters - 8})), '00', char(128512)))`
+/** The same of one byte each. */
+const longestName = (characters: number) => `printf('%0${characters}d', v)`
+/** Of a project or a user, and of what has a name. */
+const LONGEST_ID = longest(255)
+const LONGEST_NAME = longest(255)
+
+/** A usual row, and what the longest has besides. */
+interface Kind {
+  readonly table: string
+  readonly row: Row
+  readonly longest: Row
+}
+
+const NAMED: Row = { organizationId: ORGANIZATION, id: GIVEN_ID, name: NAME, ...TIMES }
+
+const ROW_OF: Readonly<Record<string, Kind>> = {
+  project: { table: 'projects', row: NAMED, longest: { id: LONGEST_ID, name: LONGEST_NAME } },
+  agent: { table: 'agents', row: NAMED, longest: { name: LONGEST_NAME } },
+  user: { table: 'users', row: NAMED, longest: { id: LONGEST_ID, name: LONGEST_NAME } },
   session: {
     table: 'sessions',
-    row: { organizationId: ORGANIZATION, id: GIVEN_ID, projectId: GIVEN_ID, name: NAME, ...TIMES },
+    row: { ...NAMED, projectId: GIVEN_ID },
+    longest: { projectId: LONGEST_ID, name: LONGEST_NAME },
+  },
+  'pull request': {
+    table: 'pullRequests',
+    row: { ...NAMED, projectId: GIVEN_ID },
+    longest: { projectId: LONGEST_ID, name: LONGEST_NAME },
+  },
+  'API key': {
+    table: 'apiKeys',
+    row: {
+      organizationId: ORGANIZATION,
+      id: MADE_ID,
+      name: "'CI of the checkout'",
+      hash: 'lower(hex(randomblob(32)))',
+      scopes: `'["sessions:read","sessions:write"]'`,
+      userId: "'ada'",
+      createdAt: NOW,
+    },
+    // The body of a request that makes one has up to 64 KiB.
+    longest: { userId: LONGEST_ID, name: LONGEST_NAME, projectIds: longestName(63_000) },
   },
   'session file': {
     table: 'sessionFiles',
@@ -35,6 +81,7 @@ const ROW_OF: Readonly<Record<string, { readonly table: string; readonly row: Ro
       sizeBytes: '10000',
       ...TIMES,
     },
+    longest: { path: longest(1000) },
   },
   schedule: {
     table: 'schedules',
@@ -48,6 +95,12 @@ const ROW_OF: Readonly<Record<string, { readonly table: string; readonly row: Ro
       enabledAt: NOW,
       nextRunAt: NOW,
       ...TIMES,
+    },
+    longest: {
+      parentId: LONGEST_ID,
+      cron: longestName(255),
+      idempotencyKey: longest(255),
+      idempotencyFingerprint: longestName(64),
     },
   },
   run: {
@@ -63,6 +116,7 @@ const ROW_OF: Readonly<Record<string, { readonly table: string; readonly row: Ro
       attempts: '1',
       ...TIMES,
     },
+    longest: { parentId: LONGEST_ID, idempotencyKey: longest(255) },
   },
   'event of the audit trail': {
     table: 'auditEvents',
@@ -76,6 +130,20 @@ const ROW_OF: Readonly<Record<string, { readonly table: string; readonly row: Ro
       requestId: GIVEN_ID,
       createdAt: NOW,
     },
+    // A path has each byte of an id in three characters.
+    longest: { target: longestName(3_400), userId: LONGEST_ID },
+  },
+  deletion: {
+    table: 'deletions',
+    row: {
+      organizationId: ORGANIZATION,
+      resourceType: "'session'",
+      resourceId: GIVEN_ID,
+      projectId: GIVEN_ID,
+      deletedAt: NOW,
+      purgedAt: NOW,
+    },
+    longest: { resourceId: LONGEST_ID },
   },
   'environment variable of 100 bytes': {
     table: 'environmentVariables',
@@ -85,6 +153,24 @@ const ROW_OF: Readonly<Record<string, { readonly table: string; readonly row: Ro
       key: "'VARIABLE_' || v",
       sealedValue: "'v1.key-1.' || hex(randomblob(90))",
       ...TIMES,
+    },
+    longest: { projectId: LONGEST_ID, key: longestName(255) },
+  },
+  skill: {
+    table: 'skills',
+    row: {
+      organizationId: ORGANIZATION,
+      id: MADE_ID,
+      name: "'skill-' || v",
+      description: "'Writes release notes from merged pull requests.'",
+      revision: GIVEN_ID,
+      ...TIMES,
+    },
+    longest: {
+      name: longestName(64),
+      description: longest(1024),
+      idempotencyKey: longest(255),
+      idempotencyFingerprint: longestName(64),
     },
   },
   'file of a skill of 2 KB': {
@@ -96,6 +182,7 @@ const ROW_OF: Readonly<Record<string, { readonly table: string; readonly row: Ro
       id: MADE_ID,
       content: 'hex(randomblob(1000))',
     },
+    longest: { filename: longest(255) },
   },
   pin: {
     table: 'pins',
@@ -107,20 +194,27 @@ const ROW_OF: Readonly<Record<string, { readonly table: string; readonly row: Ro
       position: 'v * 1073741824',
       createdAt: NOW,
     },
+    longest: { userId: LONGEST_ID },
   },
 }
 
 /** Of each kind, over many rows. */
 export function sizes(): Size[] {
-  return Object.entries(ROW_OF).map(([name, { table, row }]) => {
-    const database = new DatabaseSync(':memory:')
-    for (const statement of schema()) database.exec(statement)
-    const before = bytesOf(database)
-    database.exec(insert(table, ROWS, row))
-    const bytes = (bytesOf(database) - before) / ROWS
-    database.close()
-    return { name, bytes }
-  })
+  return Object.entries(ROW_OF).map(([name, { table, row, longest }]) => ({
+    name,
+    bytes: bytesEach(table, row, ROWS),
+    mostBytes: bytesEach(table, { ...row, ...longest }, LONGEST_ROWS),
+  }))
+}
+
+function bytesEach(table: string, row: Row, rows: number): number {
+  const database = new DatabaseSync(':memory:')
+  for (const statement of schema()) database.exec(statement)
+  const before = bytesOf(database)
+  database.exec(insert(table, rows, row))
+  const bytes = (bytesOf(database) - before) / rows
+  database.close()
+  return bytes
 }
 
 function bytesOf(database: DatabaseSync): number {
