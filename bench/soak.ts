@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { v7 as newUuid } from 'uuid'
+import { COUNT_USAGE, USAGE_COUNTS } from '../src/db/usage.ts'
 import { runIdOf } from '../src/schedules/runs/run-id.ts'
 import { organization, schema } from './data.ts'
 import { mean } from './load.ts'
@@ -299,9 +300,10 @@ async function brokenInvariants({ database, objects }: WorkerServer): Promise<st
   }
   await none(
     'A usage that is not what is there',
-    `SELECT * FROM "organizationUsage" AS u WHERE u."sessions" <> (SELECT count(*) FROM "sessions" AS s WHERE s."organizationId" = u."organizationId")
-     OR u."files" <> (SELECT count(*) FROM "sessionFiles" AS f WHERE f."organizationId" = u."organizationId")
-     OR u."bytes" <> (SELECT coalesce(sum("sizeBytes"), 0) FROM "sessionFiles" AS f WHERE f."organizationId" = u."organizationId")`,
+    `SELECT * FROM (${COUNT_USAGE}) AS counted JOIN "organizationUsage" AS kept USING ("organizationId")
+     WHERE ${Object.keys(USAGE_COUNTS)
+       .map((quota) => `counted."${quota}" <> kept."${quota}"`)
+       .join(' OR ')}`,
   )
   await none('A deletion that does not end', 'SELECT * FROM "deletions" WHERE "purgedAt" IS NULL')
   for (const { id, scheduleId, scheduledAt } of await rows(database, 'SELECT * FROM "runs"')) {

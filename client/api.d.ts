@@ -2751,7 +2751,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived or has the most schedules allowed, or the `Idempotency-Key` was used with another body. */
+            /** @description The project is archived, the project or the organization has the most schedules allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3016,7 +3016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived or has the most schedules allowed, or the `Idempotency-Key` was used with another body. */
+            /** @description The agent is archived, the agent or the organization has the most schedules allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3760,7 +3760,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has another skill with this name. */
+            /** @description The organization has another skill with this name, or would have more bytes of skill files than allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4359,7 +4359,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, or would have more variables than allowed, or over 12 MiB of values. */
+            /** @description The project is archived or would have over 12 MiB of values, or the project or the organization would have more variables than allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4877,7 +4877,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The `Idempotency-Key` made a key before. */
+            /** @description The `Idempotency-Key` made a key before, or the organization has the most keys allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5598,6 +5598,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The organization has the most projects allowed. */
+            409: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The project was deleted. */
             410: {
                 headers: {
@@ -6262,6 +6277,21 @@ export interface operations {
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
             400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has the most agents allowed. */
+            409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
@@ -6967,7 +6997,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, or the session belongs to another project. */
+            /** @description The project is archived, the session belongs to another project, or the organization has the most sessions allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7595,7 +7625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, or the pull request belongs to another project. */
+            /** @description The project is archived, the pull request belongs to another project, or the organization has the most pull requests allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8163,6 +8193,21 @@ export interface operations {
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
             400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has the most users allowed. */
+            409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
@@ -11694,7 +11739,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has a skill with this name, or the `Idempotency-Key` was used with another body. */
+            /** @description The organization has a skill with this name, or the most skills or bytes of skill files allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11999,7 +12044,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived or would have more variables than allowed, or over 12 MiB of values, or the `Idempotency-Key` was used with another body. */
+            /** @description The project is archived or would have over 12 MiB of values, the project or the organization would have more variables than allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

@@ -1,4 +1,5 @@
 import type { Database } from './db/database.ts'
+import type { Quota } from './db/usage.ts'
 import type { RunMessage } from './delivery/message.ts'
 
 /** The bindings and settings of wrangler.toml, and the one secret. */
@@ -29,24 +30,37 @@ export interface Environment {
   readonly SCHEDULE_LIMIT?: string
   /** The most environment variables of a project. */
   readonly VARIABLE_LIMIT?: string
-  /** The most sessions of an organization. */
+  /** The quotas of an organization, see `limitsOf`. */
+  readonly PROJECT_LIMIT?: string
+  readonly AGENT_LIMIT?: string
+  readonly USER_LIMIT?: string
+  readonly PULL_REQUEST_LIMIT?: string
+  readonly API_KEY_LIMIT?: string
+  readonly ORGANIZATION_SCHEDULE_LIMIT?: string
   readonly SESSION_LIMIT?: string
-  /** The most files of all sessions of an organization, and the most bytes of their contents. */
   readonly FILE_LIMIT?: string
   readonly BYTE_LIMIT?: string
+  readonly SKILL_LIMIT?: string
+  readonly SKILL_BYTE_LIMIT?: string
+  readonly ORGANIZATION_VARIABLE_LIMIT?: string
+  readonly ORGANIZATION_VARIABLE_BYTE_LIMIT?: string
 }
 
 /** What the tick works with: of the database, all but its sessions. */
 export type TickEnvironment = Omit<Environment, 'DB'> & { readonly DB: Database }
 
 export interface Limits {
+  /** Of a user. */
   readonly pins: number
+  /** Of a project or agent. */
   readonly schedules: number
+  /** Of a project. */
   readonly variables: number
-  readonly sessions: number
-  readonly files: number
-  readonly bytes: number
+  /** Of an organization. */
+  readonly quotas: Quotas
 }
+
+export type Quotas = Readonly<Record<Quota, number>>
 
 export function isOn(setting: string | undefined): boolean {
   return setting === 'on'
@@ -58,9 +72,30 @@ export function limitsOf(environment: Environment): Limits {
     pins: wholeNumber('PIN_LIMIT', environment.PIN_LIMIT ?? '50'),
     schedules: wholeNumber('SCHEDULE_LIMIT', environment.SCHEDULE_LIMIT ?? '100'),
     variables: wholeNumber('VARIABLE_LIMIT', environment.VARIABLE_LIMIT ?? '500'),
-    sessions: wholeNumber('SESSION_LIMIT', environment.SESSION_LIMIT ?? '100000'),
-    files: wholeNumber('FILE_LIMIT', environment.FILE_LIMIT ?? '1000000'),
-    bytes: wholeNumber('BYTE_LIMIT', environment.BYTE_LIMIT ?? '100000000000'),
+    quotas: {
+      projects: wholeNumber('PROJECT_LIMIT', environment.PROJECT_LIMIT ?? '10000'),
+      agents: wholeNumber('AGENT_LIMIT', environment.AGENT_LIMIT ?? '10000'),
+      users: wholeNumber('USER_LIMIT', environment.USER_LIMIT ?? '5000'),
+      pullRequests: wholeNumber('PULL_REQUEST_LIMIT', environment.PULL_REQUEST_LIMIT ?? '100000'),
+      apiKeys: wholeNumber('API_KEY_LIMIT', environment.API_KEY_LIMIT ?? '2000'),
+      schedules: wholeNumber(
+        'ORGANIZATION_SCHEDULE_LIMIT',
+        environment.ORGANIZATION_SCHEDULE_LIMIT ?? '1000',
+      ),
+      sessions: wholeNumber('SESSION_LIMIT', environment.SESSION_LIMIT ?? '100000'),
+      files: wholeNumber('FILE_LIMIT', environment.FILE_LIMIT ?? '1000000'),
+      bytes: wholeNumber('BYTE_LIMIT', environment.BYTE_LIMIT ?? '100000000000'),
+      skills: wholeNumber('SKILL_LIMIT', environment.SKILL_LIMIT ?? '1000'),
+      skillBytes: wholeNumber('SKILL_BYTE_LIMIT', environment.SKILL_BYTE_LIMIT ?? '500000000'),
+      variables: wholeNumber(
+        'ORGANIZATION_VARIABLE_LIMIT',
+        environment.ORGANIZATION_VARIABLE_LIMIT ?? '50000',
+      ),
+      variableBytes: wholeNumber(
+        'ORGANIZATION_VARIABLE_BYTE_LIMIT',
+        environment.ORGANIZATION_VARIABLE_BYTE_LIMIT ?? '100000000',
+      ),
+    },
   }
 }
 

@@ -90,7 +90,8 @@ const AUDIT_EVENT_ROWS = 3
 
 /**
  * The rows that a success writes besides its audit event, by situation; none where none is listed. D1 counts a new row once for itself and
- * once for each of its indexes, a row that is changed once and once for each index whose value changes, a deleted one once.
+ * once for each of its indexes, a row that is changed once and once for each index whose value changes, a deleted one once. What is
+ * added or removed of a resource that has a quota changes the usage of the organization, which is one row more.
  */
 const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   updatePin: {
@@ -99,35 +100,35 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
     // The four pins that are spread again, and the move.
     'the gap is full': 5,
   },
-  createProjectSchedule: { [AS_IT_IS]: 3, 'it has an Idempotency-Key': 4 },
-  createAgentSchedule: { [AS_IT_IS]: 3, 'it has an Idempotency-Key': 4 },
+  createProjectSchedule: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 5 },
+  createAgentSchedule: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 5 },
   // The doomed object with its two indexes, and the picture.
   deleteProfilePicture: { [AS_IT_IS]: 4, 'an upload has failed': 4 },
-  deleteEnvironmentVariable: { [AS_IT_IS]: 1 },
+  deleteEnvironmentVariable: { [AS_IT_IS]: 2 },
   // The key with its four indexes, and one more for the Idempotency-Key.
-  createApiKey: { [AS_IT_IS]: 5, 'it has an Idempotency-Key': 6 },
-  deleteApiKey: { [AS_IT_IS]: 1 },
-  rotateApiKey: { [AS_IT_IS]: 6, 'it has an Idempotency-Key': 7 },
-  putProject: { [AS_IT_IS]: 2, 'it is there': 1 },
+  createApiKey: { [AS_IT_IS]: 6, 'it has an Idempotency-Key': 7 },
+  deleteApiKey: { [AS_IT_IS]: 2 },
+  // One key is counted more, and one less.
+  rotateApiKey: { [AS_IT_IS]: 8, 'it has an Idempotency-Key': 9 },
+  putProject: { [AS_IT_IS]: 3, 'it is there': 1 },
   updateProject: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
   // The deletion with its two indexes, and what is deleted.
-  deleteProject: { [AS_IT_IS]: 4 },
-  putAgent: { [AS_IT_IS]: 2, 'it is there': 1 },
+  deleteProject: { [AS_IT_IS]: 5 },
+  putAgent: { [AS_IT_IS]: 3, 'it is there': 1 },
   updateAgent: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
-  deleteAgent: { [AS_IT_IS]: 4 },
-  // The usage of the organization changes with its sessions and files.
-  putSession: { [AS_IT_IS]: 5, 'it is there': 1 },
+  deleteAgent: { [AS_IT_IS]: 5 },
+  putSession: { [AS_IT_IS]: 4, 'it is there': 1 },
   deleteSession: { [AS_IT_IS]: 5 },
-  putPullRequest: { [AS_IT_IS]: 3, 'it is there': 1 },
-  deletePullRequest: { [AS_IT_IS]: 4 },
-  putUser: { [AS_IT_IS]: 2, 'it is there': 1 },
-  deleteUser: { [AS_IT_IS]: 4, 'it has a key': 5 },
+  putPullRequest: { [AS_IT_IS]: 4, 'it is there': 1 },
+  deletePullRequest: { [AS_IT_IS]: 5 },
+  putUser: { [AS_IT_IS]: 3, 'it is there': 1 },
+  deleteUser: { [AS_IT_IS]: 5, 'it has a key': 7 },
   putPin: { [AS_IT_IS]: 3 },
   deletePin: { [AS_IT_IS]: 1 },
   updateProjectSchedule: { [AS_IT_IS]: 2, 'it is paused': 1, 'it is resumed': 2 },
-  deleteProjectSchedule: { [AS_IT_IS]: 4 },
+  deleteProjectSchedule: { [AS_IT_IS]: 5 },
   updateAgentSchedule: { [AS_IT_IS]: 2, 'it is paused': 1, 'it is resumed': 2 },
-  deleteAgentSchedule: { [AS_IT_IS]: 4 },
+  deleteAgentSchedule: { [AS_IT_IS]: 5 },
   // The run with its three indexes, and when the schedule ran last; one more to be sent, and for the Idempotency-Key.
   createProjectScheduleRun: {
     [AS_IT_IS]: 5,
@@ -142,13 +143,14 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   // The doomed object comes and goes (3 + 1); the file has four indexes; the object it replaces is doomed.
   putSessionFile: { [AS_IT_IS]: 10, 'there is a file at the path': 10 },
   deleteSessionFile: { [AS_IT_IS]: 5 },
-  createSkill: { [AS_IT_IS]: 5, 'it has an Idempotency-Key': 6 },
-  updateSkill: { [AS_IT_IS]: 2, 'it gets other files': 4 },
-  deleteSkill: { [AS_IT_IS]: 3 },
+  // The usage changes with the skill and with each of its files.
+  createSkill: { [AS_IT_IS]: 7, 'it has an Idempotency-Key': 8 },
+  updateSkill: { [AS_IT_IS]: 2, 'it gets other files': 6 },
+  deleteSkill: { [AS_IT_IS]: 6 },
   // The doomed object comes and goes, the lease is taken and given back; the picture it replaces is doomed.
   putProfilePicture: { [AS_IT_IS]: 9, 'there is a picture': 10 },
-  putEnvironmentVariable: { [AS_IT_IS]: 3, 'it has a value': 2 },
-  setEnvironmentVariables: { [AS_IT_IS]: 3, 'it has an Idempotency-Key': 6 },
+  putEnvironmentVariable: { [AS_IT_IS]: 4, 'it has a value': 3 },
+  setEnvironmentVariables: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 7 },
 }
 
 describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
@@ -282,6 +284,16 @@ describe('the rows that are read', () => {
   })
 })
 
+/** More than there are. */
+const WIDE_QUOTAS = {
+  PROJECT_LIMIT: '20000',
+  AGENT_LIMIT: '20000',
+  USER_LIMIT: '20000',
+  SKILL_LIMIT: '20000',
+  ORGANIZATION_SCHEDULE_LIMIT: '20000',
+  ORGANIZATION_VARIABLE_LIMIT: '20000',
+}
+
 /** The rows that each operation reads in a workspace with so many unrelated rows in each table, and as many in other organizations. */
 async function rowsReadBeside(count: number): Promise<Record<string, number>> {
   const workspace = await Workspace.create()
@@ -308,7 +320,8 @@ async function rowsReadBeside(count: number): Promise<Record<string, number>> {
       read[`${operationId}, of nobody`] = nobodys.use.rowsRead
       read[`${operationId}, of another organization`] = foreign.use.rowsRead
     }
-    const own = await counted(operationId, example, key)
+    const environment = { ...example.environment, ...WIDE_QUOTAS }
+    const own = await counted(operationId, { ...example, environment }, key)
     expect(own.status).toBeLessThan(400)
     read[operationId] = own.use.rowsRead
   }

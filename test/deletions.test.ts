@@ -239,6 +239,7 @@ describe.each(KINDS)('a deleted $kind', ({ kind, path }) => {
         expect(await reader.read(workspace.organizationId, ids.project)).toBeNull()
       }
       expect(await stateOf(workspace)).toEqual(state)
+      expect(await workspace.usage()).toEqual(await workspace.countedUsage())
     }
   })
 
@@ -309,6 +310,19 @@ const PURGED: Record<string, string[]> = {
   agent: ['agents', 'runs', 'schedules'],
   user: ['apiKeys', 'objects', 'pins', 'pins', 'pins', 'profilePictures', 'users'],
 }
+
+it('what is deleted and purged counts towards no quota any more', async () => {
+  const { workspace, ids, key } = await withAll()
+  const before = await workspace.usage()
+  expect(before).toMatchObject({ projects: 1, sessions: 1, pullRequests: 1, agents: 1, users: 2, apiKeys: 2 })
+  expect(before).toMatchObject({ schedules: 2, files: 2, variables: 1, skills: 0, skillBytes: 0 })
+  await deleteAll(ids, key)
+  await tickToTheEnd(workspace)
+  const { organizationId } = workspace
+  const nothing = { sessions: 0, files: 0, bytes: 0, projects: 0, agents: 0, pullRequests: 0, schedules: 0 }
+  const noContents = { skills: 0, skillBytes: 0, variables: 0, variableBytes: 0 }
+  expect(await workspace.usage()).toEqual({ organizationId, ...nothing, ...noContents, users: 1, apiKeys: 1 })
+})
 
 describe('the keys of a deleted user', () => {
   it('are dead at once, the one that asked for it too; those of others live', async () => {

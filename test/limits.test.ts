@@ -1,6 +1,9 @@
 import { env } from 'cloudflare:workers'
+import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
-import { PREFIX, request } from './support/api.ts'
+import { type Quota, RECOUNT_USAGE } from '../src/db/usage.ts'
+import { type Environment, limitsOf } from '../src/environment.ts'
+import { type ApiResponse, PREFIX, request } from './support/api.ts'
 import { exampleList, send } from './support/examples.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -120,7 +123,7 @@ describe('the quotas of an organization', () => {
     headers: { 'Content-Type': 'application/octet-stream', 'Content-Length': String(text.length) },
   })
   const usageOf = async (workspace: Workspace) => {
-    const [usage] = await workspace.dump('organizationUsage')
+    const usage = await workspace.usage()
     return usage && [usage.sessions, usage.files, usage.bytes]
   }
 
@@ -160,31 +163,28 @@ describe('the quotas of an organization', () => {
   })
 
   it.each([
-    ['files', { FILE_LIMIT: '2' }, 'x'],
-    ['bytes', { BYTE_LIMIT: '20' }, '1234567890'],
-  ])(
-    'limit the %s of its sessions; what replaces a file counts in its place',
-    async (_, environment, text) => {
-      const workspace = await Workspace.create()
-      const key = await workspace.addKey()
-      const projectId = await workspace.addProject()
-      const [one, two] = [await workspace.addSession(projectId), await workspace.addSession(projectId)]
-      const upload = (sessionId: string, path: string, sent = text) =>
-        put(file(sessionId, path), key, { ...content(sent), environment })
-      expect([(await upload(one, 'a')).status, (await upload(two, 'a')).status]).toEqual([200, 200])
-      const objects = async () =>
-        (await env.OBJECTS.list({ prefix: `session-files/${workspace.organizationId}/` })).objects.length
-      const refused = await upload(one, 'b')
-      expect([refused.status, refused.body.error]).toEqual([409, expect.stringMatching(/files.*bytes/)])
-      expect(await objects()).toBe(2)
-      expect(await usageOf(workspace)).toEqual([2, 2, 2 * text.length])
-      expect((await upload(one, 'a', text.toUpperCase())).status).toBe(200)
-      const { body } = await request('GET', `/v1/sessions/${one}/files`, { key })
-      await request('DELETE', `/v1/sessions/${one}/files/${body.items[0].id}`, { key })
-      expect(await usageOf(workspace)).toEqual([2, 1, text.length])
-      expect((await upload(one, 'b')).status).toBe(200)
-    },
-  )
+    ['2 session files', { FILE_LIMIT: '2' }, 'x'],
+    ['20 bytes of session files', { BYTE_LIMIT: '20' }, '1234567890'],
+  ])('limit it to %s; what replaces a file counts in its place', async (quota, environment, text) => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const projectId = await workspace.addProject()
+    const [one, two] = [await workspace.addSession(projectId), await workspace.addSession(projectId)]
+    const upload = (sessionId: string, path: string, sent = text) =>
+      put(file(sessionId, path), key, { ...content(sent), environment })
+    expect([(await upload(one, 'a')).status, (await upload(two, 'a')).status]).toEqual([200, 200])
+    const objects = async () =>
+      (await env.OBJECTS.list({ prefix: `session-files/${workspace.organizationId}/` })).objects.length
+    const refused = await upload(one, 'b')
+    expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining(`of ${quota}:`)])
+    expect(await objects()).toBe(2)
+    expect(await usageOf(workspace)).toEqual([2, 2, 2 * text.length])
+    expect((await upload(one, 'a', text.toUpperCase())).status).toBe(200)
+    const { body } = await request('GET', `/v1/sessions/${one}/files`, { key })
+    await request('DELETE', `/v1/sessions/${one}/files/${body.items[0].id}`, { key })
+    expect(await usageOf(workspace)).toEqual([2, 1, text.length])
+    expect((await upload(one, 'b')).status).toBe(200)
+  })
 
   it('count bytes exactly, also where content is replaced by longer and shorter content', async () => {
     const workspace = await Workspace.create()
@@ -201,4 +201,379 @@ describe('the quotas of an organization', () => {
     }
     expect(await usageOf(workspace)).toEqual([1, 1, 1])
   })
+})
+
+type Setting = Extract<keyof Environment, `${string}_LIMIT`>
+
+/** What adds one of a resource. What is added is deleted at its `Location`, or at the path that it was put at. */
+type Addition = readonly [method: 'PUT' | 'POST', path: string, json: object]
+
+interface Counted {
+  readonly quota: Quota
+  readonly setting: Setting
+  /** As the refusal names it. */
+  readonly noun: string
+  /** @returns the request that adds the n-th. */
+  prepare(workspace: Workspace): Promise<(n: number) => Addition>
+}
+
+const COUNTED: readonly Counted[] = [
+  {
+    quota: 'projects',
+    setting: 'PROJECT_LIMIT',
+    noun: 'projects',
+    prepare: async () => (n) => ['PUT', `/v1/projects/project-${n}`, { name: 'x' }],
+  },
+  {
+    quota: 'agents',
+    setting: 'AGENT_LIMIT',
+    noun: 'agents',
+    prepare: async () => byUuid((id) => ['PUT', `/v1/agents/${id}`, { name: 'x' }]),
+  },
+  {
+    quota: 'users',
+    setting: 'USER_LIMIT',
+    noun: 'users',
+    prepare: async () => (n) => ['PUT', `/v1/users/user-${n}`, { name: 'x' }],
+  },
+  {
+    quota: 'sessions',
+    setting: 'SESSION_LIMIT',
+    noun: 'sessions',
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      return byUuid((id) => ['PUT', `/v1/sessions/${id}`, { projectId, name: 'x' }])
+    },
+  },
+  {
+    quota: 'pullRequests',
+    setting: 'PULL_REQUEST_LIMIT',
+    noun: 'pull requests',
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      return byUuid((id) => ['PUT', `/v1/pull-requests/${id}`, { projectId, name: 'x' }])
+    },
+  },
+  {
+    quota: 'apiKeys',
+    setting: 'API_KEY_LIMIT',
+    noun: 'API keys',
+    prepare: async () => () => ['POST', '/v1/api-keys', { name: 'x', scopes: [] }],
+  },
+  {
+    quota: 'schedules',
+    setting: 'ORGANIZATION_SCHEDULE_LIMIT',
+    noun: 'schedules',
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      const agentId = await workspace.addAgent()
+      return (n) =>
+        n % 2 === 0
+          ? ['POST', `/v1/projects/${projectId}/schedules`, { cron: '@daily', timezone: 'UTC' }]
+          : ['POST', `/v1/agents/${agentId}/schedules`, { cron: '@daily' }]
+    },
+  },
+  {
+    quota: 'skills',
+    setting: 'SKILL_LIMIT',
+    noun: 'skills',
+    prepare: async () => (n) => ['POST', '/v1/skills', { name: `skill-${n}`, description: 'x', files: [] }],
+  },
+  {
+    quota: 'variables',
+    setting: 'ORGANIZATION_VARIABLE_LIMIT',
+    noun: 'environment variables',
+    async prepare(workspace) {
+      const [one, two] = [await workspace.addProject(), await workspace.addProject()]
+      return (n) => [
+        'PUT',
+        `/v1/projects/${n % 2 === 0 ? one : two}/environment-variables/V${n}`,
+        { value: 'x' },
+      ]
+    },
+  },
+]
+
+/** Requests with an id for each number. */
+function byUuid(addition: (id: string) => Addition): (n: number) => Addition {
+  const ids = new Map<number, string>()
+  return (n) => {
+    const id = ids.get(n) ?? newUuid()
+    ids.set(n, id)
+    return addition(id)
+  }
+}
+
+async function usedOf(workspace: Workspace, quota: Quota): Promise<number> {
+  const usage = await workspace.usage()
+  expect(usage).toEqual(await workspace.countedUsage())
+  return usage?.[quota] ?? 0
+}
+
+const statuses = (answers: readonly ApiResponse[]) => answers.map(({ status }) => status)
+
+describe.each(COUNTED)('the quota of $noun', ({ quota, setting, noun, prepare }) => {
+  /** A workspace with a key, and what adds one where the quota is `used + room`. */
+  async function withRoom(room: number) {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const addition = await prepare(workspace)
+    const used = await usedOf(workspace, quota)
+    const most = used + room
+    const add = (n: number, limit = most) => {
+      const [method, path, json] = addition(n)
+      return request(method, path, { key, json, environment: { [setting]: String(limit) } })
+    }
+    const remove = async (n: number, { headers }: ApiResponse) =>
+      request('DELETE', headers.get('Location') ?? addition(n)[1], { key })
+    return { workspace, used, most, add, remove, isPut: addition(1)[0] === 'PUT' }
+  }
+
+  it('is held: one more is 409, what is there stays changeable, and a deletion makes room', async () => {
+    const { workspace, most, add, remove, isPut } = await withRoom(2)
+    const first = await add(1)
+    expect([first.status, (await add(2)).status]).toEqual([isPut ? 200 : 201, isPut ? 200 : 201])
+    const refused = await add(3)
+    expect([refused.status, refused.body]).toEqual([
+      409,
+      { error: `This would exceed the organization's quota of ${most} ${noun}: delete some first` },
+    ])
+    if (isPut) expect([(await add(1)).status, (await add(1, 0)).status]).toEqual([200, 200])
+    expect(await usedOf(workspace, quota)).toBe(most)
+    expect((await remove(1, first)).status).toBe(200)
+    expect(await usedOf(workspace, quota)).toBe(most - 1)
+    expect((await add(3)).status).toBe(isPut ? 200 : 201)
+    expect((await add(4)).status).toBe(409)
+  })
+
+  it('is held however many come at once', async () => {
+    const { workspace, used, add } = await withRoom(5)
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => add(n)))
+    expect(statuses(answers).filter((status) => status < 300)).toHaveLength(5)
+    expect(new Set(statuses(answers).filter((status) => status >= 300))).toEqual(new Set([409]))
+    expect(await usedOf(workspace, quota)).toBe(used + 5)
+  })
+
+  it('of another organization is its own', async () => {
+    const { workspace: other } = await withRoom(0)
+    const { workspace, add } = await withRoom(1)
+    const before = await other.usage()
+    expect((await add(1)).status).toBeLessThan(300)
+    expect((await add(2)).status).toBe(409)
+    expect(await other.usage()).toEqual(before)
+    expect(await usedOf(workspace, quota)).toBeGreaterThan(0)
+  })
+})
+
+describe('the quota of bytes of skill files', () => {
+  const skill = (name: string, ...contents: string[]) => ({
+    name,
+    description: 'x',
+    files: contents.map((content, index) => ({ filename: `${index}.md`, content })),
+  })
+  async function withKey() {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const send = (most: number, method: string, path: string, json: object, headers = {}) =>
+      request(method, path, { key, json, headers, environment: { SKILL_BYTE_LIMIT: String(most) } })
+    return { workspace, key, send }
+  }
+
+  it('counts contents in UTF-8, and of a change the difference', async () => {
+    const { workspace, key, send } = await withKey()
+    const first = await send(10, 'POST', '/v1/skills', skill('first', 'ééééé'))
+    expect([first.status, await usedOf(workspace, 'skillBytes')]).toEqual([201, 10])
+    const refused = await send(10, 'POST', '/v1/skills', skill('second', 'x'))
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      "This would exceed the organization's quota of 10 bytes of skill files: delete some first",
+    ])
+    const second = await send(10, 'POST', '/v1/skills', skill('second'))
+    expect([second.status, await usedOf(workspace, 'skills')]).toEqual([201, 2])
+    const change = async (most: number, of: ApiResponse, json: object) => {
+      const { status } = await send(most, 'PATCH', `/v1/skills/${of.body.id}`, json)
+      return [status, await usedOf(workspace, 'skillBytes')]
+    }
+    expect(await change(10, first, { files: skill('', 'éééééx').files })).toEqual([409, 10])
+    expect(await change(10, first, { files: skill('', 'éé', '123456').files })).toEqual([200, 10])
+    expect(await change(10, second, { files: skill('', 'x').files })).toEqual([409, 10])
+    expect(await change(1, second, { description: 'new' })).toEqual([200, 10])
+    expect(await change(1, first, { files: skill('', '12345', '12345').files })).toEqual([200, 10])
+    expect(await change(1, first, { files: skill('', '12345').files })).toEqual([200, 5])
+    expect(await change(10, second, { files: skill('', '12345').files })).toEqual([200, 10])
+    await request('DELETE', `/v1/skills/${first.body.id}`, { key })
+    expect(await usedOf(workspace, 'skillBytes')).toBe(5)
+  })
+
+  it('is held however many come at once', async () => {
+    const { workspace, send } = await withKey()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => send(55, 'POST', '/v1/skills', skill(`skill-${n}`, '1234567890'))),
+    )
+    expect(statuses(answers).filter((status) => status === 201)).toHaveLength(5)
+    const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.id)
+    const { files } = skill('', '12345678901234')
+    const changes = await Promise.all(ids.map((id) => send(55, 'PATCH', `/v1/skills/${id}`, { files })))
+    expect(statuses(changes).sort()).toEqual([200, 409, 409, 409, 409])
+    expect(await usedOf(workspace, 'skillBytes')).toBe(54)
+  })
+})
+
+describe('the quota of bytes of environment variables', () => {
+  async function withProject() {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const path = `/v1/projects/${await workspace.addProject()}/environment-variables`
+    const set = (values: readonly string[], most: number) =>
+      request('POST', path, {
+        key,
+        json: { variables: values.map((value, index) => ({ key: `V${index}`, value })) },
+        environment: { ORGANIZATION_VARIABLE_BYTE_LIMIT: String(most) },
+      })
+    const put = (name: string, value: string, most: number) =>
+      request('PUT', `${path}/${name}`, {
+        key,
+        json: { value },
+        environment: { ORGANIZATION_VARIABLE_BYTE_LIMIT: String(most) },
+      })
+    return { workspace, key, path, set, put }
+  }
+
+  it('counts values as they are sealed, and what replaces one in its place', async () => {
+    const { workspace, key, path, put } = await withProject()
+    const bytes = () => usedOf(workspace, 'variableBytes')
+    expect((await put('A', 'é'.repeat(50), 1000)).status).toBe(200)
+    const [row] = await workspace.dump('environmentVariables')
+    const used = String(row?.sealedValue).length
+    expect(await bytes()).toBe(used)
+    expect((await put('B', 'é'.repeat(50), 2 * used - 1)).body.error).toBe(
+      `This would exceed the organization's quota of ${2 * used - 1} bytes of encrypted environment variables: delete some first`,
+    )
+    expect((await put('B', 'é'.repeat(50), 2 * used)).status).toBe(200)
+    expect([(await put('A', 'x'.repeat(101), 2 * used)).status, await bytes()]).toEqual([409, 2 * used])
+    expect([(await put('A', 'x'.repeat(100), 0)).status, await bytes()]).toEqual([200, 2 * used])
+    expect([(await put('A', 'x', 0)).status, (await bytes()) < 2 * used]).toEqual([200, true])
+    await request('DELETE', `${path}/A`, { key })
+    expect(await bytes()).toBe(used)
+  })
+
+  it('lets many be set at once if they do not need more, all of them or none', async () => {
+    const { workspace, set } = await withProject()
+    const values = (first: number, others: number) =>
+      Array.from({ length: 60 }, (_, index) => 'x'.repeat(index < 30 ? first : others))
+    expect((await set(values(100, 100), 100_000)).status).toBe(201)
+    const before = await usedOf(workspace, 'variableBytes')
+    const stored = await workspace.dump('environmentVariables')
+    expect((await set(values(10, 300), before)).status).toBe(409)
+    expect(await workspace.dump('environmentVariables')).toEqual(stored)
+    const answer = await set(values(10, 160), 0)
+    expect([answer.status, answer.body.items.length]).toEqual([201, 60])
+    const lengths = (await workspace.dump('environmentVariables')).map(
+      (row) => String(row.sealedValue).length,
+    )
+    const one = before / 60
+    expect(lengths.filter((length) => length < one)).toHaveLength(30)
+    expect(lengths.filter((length) => length > one)).toHaveLength(30)
+    expect(await usedOf(workspace, 'variableBytes')).toBeLessThan(before)
+  })
+
+  it('is held however many come at once', async () => {
+    const { workspace, put } = await withProject()
+    await put('A', 'x'.repeat(100), 10_000)
+    const one = await usedOf(workspace, 'variableBytes')
+    const names = Array.from({ length: 20 }, (_, n) => `V${n}`)
+    const answers = await Promise.all(names.map((name) => put(name, 'x'.repeat(100), 6 * one)))
+    expect(statuses(answers).filter((status) => status === 200)).toHaveLength(5)
+    expect(await usedOf(workspace, 'variableBytes')).toBe(6 * one)
+  })
+})
+
+describe('the quota of API keys', () => {
+  it('counts keys that are neither revoked nor rotated, so that a key can always be replaced', async () => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey({ userId: null })
+    const environment = { API_KEY_LIMIT: '3' }
+    const create = (json = {}) =>
+      request('POST', '/v1/api-keys', { key, json: { name: 'x', scopes: [], ...json }, environment })
+    const rotate = (id: string, overlapSeconds: number) =>
+      request('POST', `/v1/api-keys/${id}/rotate`, { key, json: { overlapSeconds }, environment })
+    const keys = () => usedOf(workspace, 'apiKeys')
+
+    const userId = await workspace.addUser()
+    const expired = await workspace.addKeyWithId({ userId: null, expiresAt: '2020-01-01T00:00:00.000Z' })
+    const made = await create({ userId })
+    expect([made.status, await keys()]).toEqual([201, 3])
+    expect((await create()).status).toBe(409)
+
+    const successor = await rotate(made.body.id, 3600)
+    expect([successor.status, await keys()]).toEqual([201, 3])
+    const last = await rotate(successor.body.id, 0)
+    expect([last.status, await keys()]).toEqual([201, 3])
+    await request('DELETE', `/v1/api-keys/${made.body.id}`, { key })
+    expect([(await create()).status, await keys()]).toEqual([409, 3])
+
+    await request('DELETE', `/v1/api-keys/${expired.id}`, { key })
+    expect(await keys()).toBe(2)
+    await request('DELETE', `/v1/users/${userId}`, { key })
+    expect(await keys()).toBe(1)
+    expect([(await create()).status, (await create()).status, (await create()).status]).toEqual([
+      201, 201, 409,
+    ])
+  })
+})
+
+describe('at the quota', () => {
+  it.each([
+    ['ORGANIZATION_SCHEDULE_LIMIT', 'schedules', { cron: '@daily' }],
+    ['SKILL_LIMIT', 'skills', { name: 'one', description: 'x', files: [{ filename: 'a', content: 'x' }] }],
+  ])('a repeated request is answered as the first was: %s', async (setting, what, json) => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const path = what === 'skills' ? '/v1/skills' : `/v1/agents/${await workspace.addAgent()}/schedules`
+    const send = (idempotencyKey: string) =>
+      request('POST', path, {
+        key,
+        json,
+        headers: { 'Idempotency-Key': idempotencyKey },
+        environment: { [setting]: '1' },
+      })
+    const first = await send('a')
+    const again = await send('a')
+    expect([first.status, again.status, again.body]).toEqual([201, 201, first.body])
+    expect((await send('b')).status).toBe(409)
+  })
+
+  it('a repeated request for a key names the key that was made', async () => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const options = {
+      key,
+      json: { name: 'x', scopes: [] },
+      headers: { 'Idempotency-Key': 'a' },
+      environment: { API_KEY_LIMIT: '2' },
+    }
+    const first = await request('POST', '/v1/api-keys', options)
+    const again = await request('POST', '/v1/api-keys', options)
+    expect([first.status, again.status]).toEqual([201, 409])
+    expect(again.body.error).toContain(first.body.id)
+  })
+})
+
+it('a usage that is wrong is put right by counting again', async () => {
+  const workspace = await Workspace.create()
+  await workspace.addKey()
+  await workspace.addSkill({ 'SKILL.md': 'ééé' })
+  const right = await workspace.usage()
+  expect(right).toMatchObject({ users: 1, apiKeys: 1, skills: 1, skillBytes: 6 })
+  await env.DB.prepare('UPDATE "organizationUsage" SET "skills" = 99, "skillBytes" = 0, "users" = -1').run()
+  expect(await workspace.usage()).not.toEqual(right)
+  await env.DB.prepare(RECOUNT_USAGE).run()
+  expect(await workspace.usage()).toEqual(right)
+})
+
+it('the limits of a deployment without settings are those of wrangler.toml', () => {
+  const settings = Object.keys(env).filter((name) => name.endsWith('_LIMIT'))
+  expect(settings).toContain('ORGANIZATION_VARIABLE_BYTE_LIMIT')
+  const none = Object.fromEntries(settings.map((name) => [name, undefined]))
+  expect(limitsOf({ ...env, ...none } as unknown as Environment)).toEqual(limitsOf(env))
 })

@@ -28,6 +28,7 @@ import { SECRETS } from './upgrades/0002-schedules-fire.ts'
 import { answersOf, apiKeysOf } from './upgrades/answers.ts'
 import {
   asDumped,
+  countedUsage,
   dump,
   insert,
   listColumns,
@@ -37,7 +38,6 @@ import {
   schemaMade,
   USAGE,
   usage,
-  usageIn,
 } from './upgrades/database.ts'
 import {
   ACME,
@@ -172,7 +172,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     }
     await migrateTo(NEWEST)
     expect(await dump(), `${ERAS}: the rows lack values of ${from}`).toEqual(await asDumped(rows))
-    expect(await usage()).toEqual(usageIn(rows))
+    expect(await usage()).toEqual(await countedUsage())
     expect(await env.DB.prepare('PRAGMA quick_check').raw()).toEqual([['ok']])
     expect(await env.DB.prepare('PRAGMA foreign_key_check').raw()).toEqual([])
   })
@@ -285,10 +285,11 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
   it('counts on from what there is, to the quotas', async () => {
     await upgrade(from)
     const key = await addKey(ACME)
-    const [, sessions = 0, files = 0, bytes = 0] =
-      usageIn(rowsUpgradedFrom(from))
-        .find(([id]) => id === ACME)
-        ?.map(Number) ?? []
+    const rows = rowsUpgradedFrom(from)
+    const own = (table: string) => (rows[table] ?? []).filter(({ organizationId }) => organizationId === ACME)
+    const sessions = own('sessions').length
+    const files = own('sessionFiles').length
+    const bytes = own('sessionFiles').reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0)
     const addSession = (id: number, SESSION_LIMIT: number) =>
       request('PUT', `/v1/sessions/${uuid(id)}`, {
         key,
@@ -308,6 +309,18 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     expect((await addFile('a', files + 1, bytes + 4)).status).toBe(409)
     expect((await addFile('a', files + 1, bytes + 5)).status).toBe(200)
     expect((await addFile('b', files + 1, bytes + 10)).status).toBe(409)
+    const skillBytes = own('skillFiles').reduce(
+      (sum, { content }) => sum + Buffer.byteLength(`${content}`),
+      0,
+    )
+    const addSkill = (spare: number) =>
+      request('POST', '/v1/skills', {
+        key,
+        json: { name: 'one-more', description: 'x', files: [{ filename: 'SKILL.md', content: '12345' }] },
+        environment: { SKILL_BYTE_LIMIT: String(skillBytes + spare) },
+      })
+    expect((await addSkill(4)).status).toBe(409)
+    expect((await addSkill(5)).status).toBe(201)
   })
 
   it('fires once what came due', async () => {
@@ -386,7 +399,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       Object.fromEntries(kept.map(([table, each]) => [table, each.filter((row) => !isGone(row))])),
     )
     for (const [table] of kept) expect(after[table], table).toEqual(expected[table])
-    expect(await usage()).toEqual(usageIn(after))
+    expect(await usage()).toEqual(await countedUsage())
     expect((after.deletions ?? []).filter(({ purgedAt }) => purgedAt === null)).toEqual([])
     expect(after.objectSearches).toEqual([])
 
@@ -438,7 +451,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       expect(body.error, `${method} ${path}`).toBeUndefined()
     }
     expect(await events()).toBe(before + changes.length)
-    expect(await usage()).toEqual(usageIn(await dump()))
+    expect(await usage()).toEqual(await countedUsage())
   })
 
   it('knows repeated requests again', async () => {

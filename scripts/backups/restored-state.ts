@@ -1,5 +1,6 @@
 /** What a restore changes about the past that it brings back: its keys, its schedules, its objects. */
 import type { DatabaseSync } from 'node:sqlite'
+import { RECOUNT_USAGE } from '../../src/db/usage.ts'
 import type { Query, Row } from '../cloudflare.ts'
 
 /** Which keys of the backup act afterwards: as the backup has them, those that still act today, or none. */
@@ -49,14 +50,7 @@ export function finishingQueries(now: string): Query[] {
     { sql: 'DELETE FROM "nextRunRefresh"' },
     { sql: 'DELETE FROM "objectSearches"' },
     { sql: 'INSERT INTO "objectSearches" ("startedAt") VALUES (?)', parameters: [now] },
-    { sql: 'DELETE FROM "organizationUsage"' },
-    {
-      sql: `INSERT INTO "organizationUsage" SELECT "id",
-        (SELECT count(*) FROM "sessions" WHERE "organizationId" = "organizations"."id"),
-        (SELECT count(*) FROM "sessionFiles" WHERE "organizationId" = "organizations"."id"),
-        (SELECT coalesce(sum("sizeBytes"), 0) FROM "sessionFiles" WHERE "organizationId" = "organizations"."id")
-        FROM "organizations"`,
-    },
+    { sql: RECOUNT_USAGE },
   ]
 }
 

@@ -9,6 +9,7 @@ import { Refusal, unauthorized } from '../http/errors.ts'
 import { hashToken, isToken } from './api-key.ts'
 import { type AuditSubject, areChanging, auditValues, recordingChanges } from './audit.ts'
 import { type CallerFacts, explainCaller, recordUse } from './caller.ts'
+import { quotaValues } from './quotas.ts'
 import { addressOf, countAgainst } from './rate-limit.ts'
 import { sessionOf } from './replica.ts'
 import type { Scope } from './scopes.ts'
@@ -192,7 +193,13 @@ export class Call {
   }
 
   #key(): Values {
-    return { keyHash: this.#keyHash, scope: this.#callerScope.scope, now: this.now, hourAgo: this.#hourAgo() }
+    return {
+      keyHash: this.#keyHash,
+      scope: this.#callerScope.scope,
+      now: this.now,
+      hourAgo: this.#hourAgo(),
+      ...quotaValues(this.limits.quotas),
+    }
   }
 
   #hourAgo(): string {

@@ -132,7 +132,7 @@ export const createApiKeyContract = {
     ...errors,
     403: words('Your key lacks what the new one would have.'),
     404: words('The organization has no such user or project.'),
-    409: words('The `Idempotency-Key` made a key before.'),
+    409: words('The `Idempotency-Key` made a key before, or the organization has the most keys allowed.'),
   },
 } as const satisfies Contract
 

@@ -1,6 +1,7 @@
 import { v7 as newUuid } from 'uuid'
 import { hashToken, mintToken } from '../access/api-key.ts'
 import { explainCaller } from '../access/caller.ts'
+import { quotaExceeded } from '../access/quotas.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Refusal } from '../http/errors.ts'
 import { pageOf, pagingOf } from '../http/paging.ts'
@@ -86,6 +87,7 @@ export const createApiKey = endpoint(createApiKeyContract, async ({ headers, bod
   if (!facts.actsForUser) throw new Refusal(403, 'userId: your key makes keys for its own user alone')
   if (!facts.reachesProjects) throw new Refusal(403, 'projectIds: your key is limited to other projects')
   if (!facts.livesAsLong) throw new Refusal(403, 'expiresAt: your key ends before')
+  if (facts.earlierId === null && facts.exceededQuota) throw quotaExceeded(facts.exceededQuota, call.limits)
   throw alreadyMade(facts.earlierId ?? '')
 })
 

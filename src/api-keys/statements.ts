@@ -2,6 +2,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { explaining, mayAct, now } from '../access/caller.ts'
+import { exceededQuota } from '../access/quotas.ts'
 import { apiKeys, projects, users } from '../db/schema.ts'
 import { compile, compileChange, query, rowOf } from '../db/statement.ts'
 
@@ -77,6 +78,9 @@ const missingProject = sql<
 
 const endsLater = sql<0 | 1>`coalesce(${newExpiresAt} > ${now}, true)`
 
+/** A rotation takes one key out of the count for the one that it adds, so it always fits. */
+const exceeded = exceededQuota({ apiKeys: sql`1` })
+
 export const explainCreation = compile(
   explaining({
     earlierId: sql<string | null>`${earlier.id}`.as('earlierId'),
@@ -87,6 +91,7 @@ export const explainCreation = compile(
     reachesProjects: reaches(newProjectIds).as('reachesProjects'),
     livesAsLong: livesUntil(newExpiresAt).as('livesAsLong'),
     endsLater: endsLater.as('endsLater'),
+    exceededQuota: exceeded.as('exceededQuota'),
   }).leftJoin(earlier, isRepeated),
 )
 
@@ -120,6 +125,7 @@ export const insertKey = compileChange(
             reaches(newProjectIds),
             livesUntil(newExpiresAt),
             endsLater,
+            isNull(exceeded),
           ),
         ),
     )

@@ -28,13 +28,29 @@ export const organizations = sqliteTable('organizations', {
   createdAt: text().notNull(),
 })
 
-/** How much an organization has of what its quotas limit. Triggers keep it (migrations/0005): no statement writes it. */
+/**
+ * What an organization stores of each resource that has a quota. Triggers keep it up to date (migrations/0005 and 0008), so
+ * no statement writes it; usage.ts counts the same from the rows.
+ */
 export const organizationUsage = sqliteTable('organizationUsage', {
   organizationId: text().primaryKey(),
   sessions: integer().notNull(),
+  /** Session files, and the bytes of their contents in R2. */
   files: integer().notNull(),
-  /** Of the files' contents. */
   bytes: integer().notNull(),
+  projects: integer().notNull().default(0),
+  agents: integer().notNull().default(0),
+  users: integer().notNull().default(0),
+  pullRequests: integer().notNull().default(0),
+  schedules: integer().notNull().default(0),
+  /** Keys that are neither revoked nor rotated. */
+  apiKeys: integer().notNull().default(0),
+  skills: integer().notNull().default(0),
+  /** Of the contents of their files, in UTF-8. */
+  skillBytes: integer().notNull().default(0),
+  variables: integer().notNull().default(0),
+  /** Of the sealed values. */
+  variableBytes: integer().notNull().default(0),
 })
 
 /** API keys, found by the SHA-256 of their token; the token itself is never stored. */

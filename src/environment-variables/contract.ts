@@ -113,7 +113,7 @@ export const putEnvironmentVariableContract = {
   errors: {
     ...errors,
     409: words(
-      'The project is archived, or would have more variables than allowed, or over 12 MiB of values.',
+      'The project is archived or would have over 12 MiB of values, or the project or the organization would have more variables than allowed.',
     ),
   },
 } as const satisfies Contract
@@ -162,7 +162,8 @@ export const setEnvironmentVariablesContract = {
   errors: {
     ...errors,
     409: words(
-      'The project is archived or would have more variables than allowed, or over 12 MiB of values, or the `Idempotency-Key` was used with another body.',
+      'The project is archived or would have over 12 MiB of values, the project or the organization would have more variables than allowed, ' +
+        'or the `Idempotency-Key` was used with another body.',
     ),
   },
 } as const satisfies Contract

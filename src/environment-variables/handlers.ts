@@ -1,8 +1,10 @@
 import type { Call } from '../access/call.ts'
 import type { CallerFacts } from '../access/caller.ts'
+import { quotaExceeded } from '../access/quotas.ts'
 import { secretFingerprints } from '../crypto/digest.ts'
 import { parseKeyRing } from '../crypto/key-ring.ts'
 import { seal } from '../crypto/sealed-value.ts'
+import type { Quota } from '../db/usage.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { outOfReach, Refusal } from '../http/errors.ts'
 import { pageOf, pagingOf } from '../http/paging.ts'
@@ -83,13 +85,14 @@ export const setEnvironmentVariables = endpoint(
   },
 )
 
-function refusalOf(facts: Facts & { isRepeated: 0 | 1 }, call: Call): Refusal {
+function refusalOf(facts: Facts & { isRepeated: 0 | 1; exceededQuota: Quota | null }, call: Call): Refusal {
   if (!facts.projectExists) return noProject()
   if (!facts.inReach) return outOfReach()
   if (facts.isRepeated) {
     return new Refusal(409, 'Idempotency-Key: it was used with another body; use a new key for new variables')
   }
   if (facts.isArchived) return frozen()
+  if (facts.exceededQuota) return quotaExceeded(facts.exceededQuota, call.limits)
   const { variables } = call.limits
   return new Refusal(
     409,
@@ -122,6 +125,7 @@ async function sealing(call: Call, projectId: string, variables: readonly Variab
       keys: JSON.stringify(variables.map(({ key }) => key)),
       variableLimit: call.limits.variables,
       sealedLength: sealed.reduce((sum, { sealedValue }) => sum + sealedValue.length, 0),
+      firstSeal: sealed[0]?.sealedValue.replace(/[^.]*$/, '') ?? null,
       ...secretIdempotencyOf(undefined, [], call),
     },
   }

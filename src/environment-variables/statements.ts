@@ -1,6 +1,7 @@
 /** The environment variables of a project, in SQL. No statement of an HTTP operation selects a sealed value. */
-import { and, asc, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { explaining, isInReach, mayAct, now } from '../access/caller.ts'
+import { exceededQuota } from '../access/quotas.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../db/schema.ts'
 import { chunkOf, compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
@@ -89,6 +90,7 @@ export const selectVariables = compile(
     .limit(rowLimit),
 )
 
+const sealedLength = sql.placeholder('sealedLength')
 const isSet = sql`${environmentVariables.key} in (select value from json_each(${keys}))`
 
 /** What 12 MiB of values are, sealed, with what each has besides: they fit into one answer of `ProjectEnvironments.read`. */
@@ -98,11 +100,34 @@ const MOST_SEALED_CHARACTERS = 16 * 2 ** 20 + 500 * 128
 const fits = sql<0 | 1>`${query
   .select({
     fits: sql`count(*) + json_array_length(${keys}) <= ${sql.placeholder('variableLimit')}
-      and coalesce(sum(length(${environmentVariables.sealedValue})), 0) + ${sql.placeholder('sealedLength')}
+      and coalesce(sum(length(${environmentVariables.sealedValue})), 0) + ${sealedLength}
         <= ${sql.raw(String(MOST_SEALED_CHARACTERS))}`,
   })
   .from(environmentVariables)
   .where(and(isOfProject, sql`not ${isSet}`))}`
+
+/** Of the variables that the request replaces. */
+const replaced = (value: SQL) =>
+  sql`${query.select({ value }).from(environmentVariables).where(and(isOfProject, isSet))}`
+const exceeded = exceededQuota({
+  variables: sql`json_array_length(${keys}) - ${replaced(sql`count(*)`)}`,
+  variableBytes: sql`${sealedLength} - ${replaced(sql`coalesce(sum(octet_length(${environmentVariables.sealedValue})), 0)`)}`,
+})
+
+/**
+ * True if a chunk of the request is stored already: then the others follow, although the usage has changed. No two sealed
+ * values begin alike, because each has an IV of its own.
+ */
+const isBegun = sql`exists ${query
+  .select({ one: sql`1` })
+  .from(environmentVariables)
+  .where(
+    and(
+      isOfProject,
+      sql`${environmentVariables.key} = ${keys} ->> 0`,
+      sql`instr(${environmentVariables.sealedValue}, ${sql.placeholder('firstSeal')}) = 1`,
+    ),
+  )}`
 
 /** An earlier request with the same `Idempotency-Key`, or this one once it is remembered. */
 const isRequest = and(
@@ -119,6 +144,7 @@ export const explainSetting = compile(
     isArchived: sql<0 | 1>`${isNotNull(projects.archivedAt)}`.as('isArchived'),
     isRepeated: sql<0 | 1>`${isNotNull(variableRequests.idempotencyKey)}`.as('isRepeated'),
     isEqual: sql<0 | 1>`coalesce(${isEqualBody}, false)`.as('isEqual'),
+    exceededQuota: exceeded.as('exceededQuota'),
   })
     .leftJoin(projects, isProject)
     .leftJoin(variableRequests, isRequest),
@@ -130,7 +156,7 @@ const isSettable = and(
   eq(apiKeys.organizationId, sql.placeholder('sealedFor')),
   isInReach(projects.id),
   isNull(projects.archivedAt),
-  fits,
+  or(isBegun, and(fits, isNull(exceeded))),
 )
 
 /** Remembers a request that has an `Idempotency-Key`. */

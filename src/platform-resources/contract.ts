@@ -84,10 +84,12 @@ function contractsOf<const K extends Kind>(kind: K) {
       errors: {
         400: INPUT_IS_WRONG,
         ...(canBeOutOfReach && { 403: OUT_OF_REACH }),
-        ...(isOfProject && {
-          404: words('The organization has no such project.'),
-          409: words(`The project is archived, or the ${noun} belongs to another project.`),
-        }),
+        ...(isOfProject && { 404: words('The organization has no such project.') }),
+        409: isOfProject
+          ? words(
+              `The project is archived, the ${noun} belongs to another project, or the organization has the most ${noun}s allowed.`,
+            )
+          : words(`The organization has the most ${noun}s allowed.`),
         410: words(`The ${noun} was deleted.`),
         500: UNFORESEEN,
         503: STORE_IS_AWAY,

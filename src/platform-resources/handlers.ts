@@ -1,6 +1,8 @@
 import type { Call } from '../access/call.ts'
 import type { CallerFacts } from '../access/caller.ts'
+import { quotaExceeded } from '../access/quotas.ts'
 import type { Statement } from '../db/statement.ts'
+import type { Quota } from '../db/usage.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { outOfReach, Refusal } from '../http/errors.ts'
 import { type PageRequest, pageOf, pagingOf } from '../http/paging.ts'
@@ -32,7 +34,7 @@ interface Facts extends CallerFacts {
 
 interface Statements {
   explain: Statement<Facts>
-  explainPut: Statement<Facts & { projectExists?: 0 | 1; isElsewhere?: 0 | 1 }>
+  explainPut: Statement<Facts & { exceededQuota: Quota | null; projectExists?: 0 | 1; isElsewhere?: 0 | 1 }>
   put: Statement<Resource>
   retrieve: Statement<Resource>
   explainList: Statement<CallerFacts & { inReach?: 0 | 1 }>
@@ -82,24 +84,15 @@ function lifeOf<const K extends Kind>(kind: K, contracts: Contracts<K>, statemen
 
   return {
     put: endpoint(contracts.put, async ({ params, body }, call) => {
-      const sessionLimit = call.limits.sessions
-      const values = {
-        id: idOf(kind, params),
-        name: body.name,
-        projectId: body.projectId ?? null,
-        sessionLimit,
-      }
+      const values = { id: idOf(kind, params), name: body.name, projectId: body.projectId ?? null }
       const [facts, [row]] = await call.run(explainPut, [put], values)
       if (row) return { body: row }
       if (isOfProject && !facts.projectExists) throw noProject()
       if (!facts.inReach) throw outOfReach()
       if (facts.exists && facts.isDeleted) throw deleted(kind)
       if (facts.isElsewhere) throw new Refusal(409, `projectId: the ${noun} belongs to another project`)
-      if (facts.isFrozen) throw frozen()
-      throw new Refusal(
-        409,
-        `The organization has ${sessionLimit} sessions, the most allowed: delete some first`,
-      )
+      if (!facts.isFrozen && facts.exceededQuota) throw quotaExceeded(facts.exceededQuota, call.limits)
+      throw frozen()
     }),
 
     retrieve: endpoint(contracts.retrieve, async ({ params }, call) => {

@@ -1,6 +1,7 @@
 /** What the host platform has, and names here under its own ids: five kinds with one life. */
 import type * as z from 'zod/mini'
 import { agents, projects, pullRequests, sessions, users } from '../db/schema.ts'
+import type { Quota } from '../db/usage.ts'
 import type { Tag } from '../http/endpoint.ts'
 import { externalId, uuid } from '../http/fields.ts'
 
@@ -21,6 +22,7 @@ export interface Kind {
   readonly exampleId: string
   readonly exampleName: string
   readonly table: typeof projects | typeof agents | typeof sessions | typeof pullRequests | typeof users
+  readonly quota: Quota
   /** True if it can be archived. */
   readonly isArchivable: boolean
   /** True if it belongs to a project: it is frozen while that is archived, and goes when that is deleted. */
@@ -39,6 +41,7 @@ export const PROJECT = {
   exampleId: 'website',
   exampleName: 'Website',
   table: projects,
+  quota: 'projects',
   isArchivable: true,
   isOfProject: false,
 } as const satisfies Kind
@@ -55,6 +58,7 @@ export const AGENT = {
   exampleId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
   exampleName: 'Reviewer',
   table: agents,
+  quota: 'agents',
   isArchivable: true,
   isOfProject: false,
 } as const satisfies Kind
@@ -71,6 +75,7 @@ export const SESSION = {
   exampleId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
   exampleName: 'Rebuild the checkout',
   table: sessions,
+  quota: 'sessions',
   isArchivable: false,
   isOfProject: true,
 } as const satisfies Kind
@@ -87,6 +92,7 @@ export const PULL_REQUEST = {
   exampleId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
   exampleName: 'Accept Apple Pay',
   table: pullRequests,
+  quota: 'pullRequests',
   isArchivable: false,
   isOfProject: true,
 } as const satisfies Kind
@@ -103,6 +109,7 @@ export const USER = {
   exampleId: 'ada',
   exampleName: 'Ada Lovelace',
   table: users,
+  quota: 'users',
   isArchivable: false,
   isOfProject: false,
 } as const satisfies Kind

@@ -13,7 +13,8 @@ import {
   mayAct,
   now,
 } from '../access/caller.ts'
-import { apiKeys, deletions, organizationUsage, projects, sessions } from '../db/schema.ts'
+import { exceededQuota } from '../access/quotas.ts'
+import { apiKeys, deletions, projects, type sessions } from '../db/schema.ts'
 import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.ts'
 
@@ -36,7 +37,7 @@ function reach(type: Kind['type'], itsProjectId: SQL = sql`null`): SQL<0 | 1> {
   return type === 'session' || type === 'pull_request' ? isInReach(itsProjectId) : sql<0 | 1>`true`
 }
 
-function lifeOf({ type, table: anyTable, isOfProject }: Kind) {
+function lifeOf({ type, table: anyTable, quota, isOfProject }: Kind) {
   // The type checker can't build queries on the union of the tables. Of the columns of sessions,
   // kinds that belong to no project lack `projectId`, and nothing below uses it for them.
   const table = anyTable as typeof sessions
@@ -72,11 +73,17 @@ function lifeOf({ type, table: anyTable, isOfProject }: Kind) {
   }
   const explain = compile(explaining(facts).leftJoin(table, isIt).leftJoin(deletions, wasDeleted))
 
+  const isNew = sql`not exists ${query
+    .select({ one: sql`1` })
+    .from(table)
+    .where(and(eq(organizationId, apiKeys.organizationId), eq(table.id, id)))}`
+  const exceeded = exceededQuota({ [quota]: isNew })
+  const putFacts = { ...facts, exceededQuota: exceeded.as('exceededQuota') }
   /** What a project holds is put into a project that is there, that the caller reaches, and that is not archived. */
   const explainPut = isOfProject
     ? compile(
         explaining({
-          ...facts,
+          ...putFacts,
           inReach: sql<0 | 1>`${isInReach(projects.id)} and (not (${exists}) or ${wasReached})`.as('inReach'),
           isFrozen: sql<0 | 1>`${isNotNull(projects.archivedAt)}`.as('isFrozen'),
           projectExists: sql<0 | 1>`${isNotNull(projects.id)}`.as('projectExists'),
@@ -86,21 +93,7 @@ function lifeOf({ type, table: anyTable, isOfProject }: Kind) {
           .leftJoin(deletions, wasDeleted)
           .leftJoin(projects, isNamedProject),
       )
-    : explain
-  /** A new session has to fit into the quota. */
-  const fits =
-    type === 'session'
-      ? sql<0 | 1>`(exists ${query
-          .select({ one: sql`1` })
-          .from(sessions)
-          .where(and(eq(sessions.organizationId, apiKeys.organizationId), eq(sessions.id, id)))}
-        or coalesce(${query
-          .select({ sessions: organizationUsage.sessions })
-          .from(organizationUsage)
-          .where(
-            eq(organizationUsage.organizationId, apiKeys.organizationId),
-          )}, 0) < ${sql.placeholder('sessionLimit')})`
-      : undefined
+    : compile(explaining(putFacts).leftJoin(table, isIt).leftJoin(deletions, wasDeleted))
   const isDeletion = sql`exists ${query.select({ one: sql`1` }).from(deletions).where(wasDeleted)}`
   const isOpen = sql`exists ${query
     .select({ one: sql`1` })
@@ -122,7 +115,7 @@ function lifeOf({ type, table: anyTable, isOfProject }: Kind) {
             }),
           )
           .from(apiKeys)
-          .where(and(mayAct, isOfProject ? isOpen : isReached, sql`not ${isDeletion}`, fits)),
+          .where(and(mayAct, isOfProject ? isOpen : isReached, sql`not ${isDeletion}`, isNull(exceeded))),
       )
       .onConflictDoUpdate({
         target: [table.organizationId, table.id],

@@ -117,7 +117,8 @@ export const createProjectScheduleContract = {
     403: words('The key is limited to other projects.'),
     404: words('The organization has no project with this id.'),
     409: words(
-      'The project is archived or has the most schedules allowed, or the `Idempotency-Key` was used with another body.',
+      'The project is archived, the project or the organization has the most schedules allowed, ' +
+        'or the `Idempotency-Key` was used with another body.',
     ),
     500: words('The schedule could not be created.'),
   },
@@ -145,7 +146,8 @@ export const createAgentScheduleContract = {
     400: words('The path or body is wrong, or the key lacks the caller scope.'),
     404: words('The organization has no agent with this id.'),
     409: words(
-      'The agent is archived or has the most schedules allowed, or the `Idempotency-Key` was used with another body.',
+      'The agent is archived, the agent or the organization has the most schedules allowed, ' +
+        'or the `Idempotency-Key` was used with another body.',
     ),
     500: words('The schedule could not be created.'),
   },

@@ -1,7 +1,9 @@
 import { v7 as newUuid } from 'uuid'
 import type { Call } from '../access/call.ts'
 import { explainCaller } from '../access/caller.ts'
+import { quotaExceeded } from '../access/quotas.ts'
 import type { Statement, Values } from '../db/statement.ts'
+import type { Quota } from '../db/usage.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { outOfReach, Refusal } from '../http/errors.ts'
 import { idempotencyOf } from '../http/idempotency.ts'
@@ -56,6 +58,7 @@ export const createAgentSchedule = endpoint(
 
 interface CreationFacts extends ParentFacts {
   isRepeated: 0 | 1
+  exceededQuota: Quota | null
 }
 
 interface CreateStatements<Schedule> {
@@ -84,6 +87,7 @@ async function create<Schedule>(
     throw new Refusal(409, 'Idempotency-Key: it was used with another body; use a new key for a new schedule')
   }
   if (explanation.isArchived) throw archived(owner)
+  if (explanation.exceededQuota) throw quotaExceeded(explanation.exceededQuota, call.limits)
   throw new Refusal(409, `The ${owner.noun} has ${limit} schedules, the most allowed: delete one first`)
 }
 

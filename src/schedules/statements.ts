@@ -2,6 +2,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, mayAct, now } from '../access/caller.ts'
+import { exceededQuota } from '../access/quotas.ts'
 import { agents, apiKeys, deletions, projects, schedules } from '../db/schema.ts'
 import { compile, compileChange, query, rowOf, type Statement } from '../db/statement.ts'
 
@@ -60,10 +61,13 @@ function creating(parentType: ParentType) {
     .from(schedules)
     .where(isOfParent(parentType, schedules))}`
 
+  const exceeded = exceededQuota({ schedules: sql`1` })
+
   const explainCreation = compile(
     explaining({
       ...facts,
       isRepeated: sql<0 | 1>`${isNotNull(schedules.id)}`.as('isRepeated'),
+      exceededQuota: exceeded.as('exceededQuota'),
     })
       .leftJoin(parent, isParent)
       .leftJoin(
@@ -95,7 +99,15 @@ function creating(parentType: ParentType) {
           )
           .from(apiKeys)
           .innerJoin(parent, isParent)
-          .where(and(mayAct, inReach, isNull(parent.archivedAt), sql`${scheduleCount} < ${scheduleLimit}`)),
+          .where(
+            and(
+              mayAct,
+              inReach,
+              isNull(parent.archivedAt),
+              sql`${scheduleCount} < ${scheduleLimit}`,
+              isNull(exceeded),
+            ),
+          ),
       )
       .onConflictDoNothing(),
   )

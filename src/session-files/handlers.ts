@@ -1,6 +1,8 @@
 import { v7 as newUuid } from 'uuid'
 import type { Call } from '../access/call.ts'
 import type { CallerFacts } from '../access/caller.ts'
+import { quotaExceeded } from '../access/quotas.ts'
+import type { Quota } from '../db/usage.ts'
 import { matchesEntityTag } from '../http/conditional.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { outOfReach, Refusal } from '../http/errors.ts'
@@ -54,14 +56,13 @@ function refusalOf(facts: Facts): Refusal | undefined {
 const frozen = () => new Refusal(409, "The session's project is archived, and so frozen: unarchive it first")
 
 /** What stands in the way of an upload where nothing stands in the way of reading. */
-function conflictOf(facts: Facts & { isFrozen: 0 | 1; fits: 0 | 1 }, { limits }: Call): Refusal {
+function conflictOf(
+  facts: Facts & { isFrozen: 0 | 1; exceededQuota: Quota | null },
+  { limits }: Call,
+): Refusal {
   if (facts.isFrozen) return frozen()
-  if (facts.fits) return new Refusal(409, 'The upload took over an hour: send a smaller file')
-  const { files, bytes } = limits
-  return new Refusal(
-    409,
-    `The organization would have more than ${files} files, or more than ${bytes} bytes in them: delete some first`,
-  )
+  if (facts.exceededQuota) return quotaExceeded(facts.exceededQuota, limits)
+  return new Refusal(409, 'The upload took over an hour: send a smaller file')
 }
 
 export const listSessionFiles = endpoint(listSessionFilesContract, async ({ params, query }, call) => {
@@ -78,8 +79,7 @@ export const listSessionFiles = endpoint(listSessionFilesContract, async ({ para
 export const putSessionFile = endpoint(putSessionFileContract, async ({ params, query, request }, call) => {
   const leaseExpiresAt = new Date(Date.parse(call.now) + UPLOAD_LEASE_MS)
   const sizeBytes = Number(request.headers.get('Content-Length'))
-  const { files: fileLimit, bytes: byteLimit } = call.limits
-  const file = { ...params, ...query, sizeBytes, fileLimit, byteLimit }
+  const file = { ...params, ...query, sizeBytes }
   const [before, [upload]] = await call.run(explainUpload, [beginUpload], {
     ...file,
     objectId: newUuid(),

@@ -1,22 +1,15 @@
 /** The files of a session, in SQL. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, not, or, type SQL, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
 import { callerOrganization, explaining, isInReach, mayAct, now } from '../access/caller.ts'
-import {
-  apiKeys,
-  deletions,
-  doomedObjects,
-  organizationUsage,
-  projects,
-  sessionFiles,
-  sessions,
-} from '../db/schema.ts'
+import { exceededQuota } from '../access/quotas.ts'
+import { apiKeys, deletions, doomedObjects, projects, sessionFiles, sessions } from '../db/schema.ts'
 import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
 const sessionId = sql.placeholder('sessionId')
 const fileId = sql.placeholder('fileId')
 const path = sql.placeholder('path')
 const objectKey = sql.placeholder('objectKey')
+const sizeBytes = sql.placeholder('sizeBytes')
 /** When the sweep deletes a doomed object: nothing can still write it then. */
 const sweepAfter = sql.placeholder('sweepAfter')
 /** The id that the page begins after; the empty text comes before every id. */
@@ -53,29 +46,22 @@ function explainingSession<Facts extends Record<string, SQL.Aliased>>(facts: Fac
     .leftJoin(deletions, wasDeleted)
 }
 
-/** The file at the path of an upload, if there is one. */
-const replaced = alias(sessionFiles, 'replaced')
-/** True if the organization stays within its quotas when the upload has replaced what is there. */
-const fits = sql<0 | 1>`not exists ${query
-  .select({ one: sql`1` })
-  .from(organizationUsage)
-  .leftJoin(
-    replaced,
-    and(
-      eq(replaced.organizationId, organizationUsage.organizationId),
-      eq(replaced.sessionId, sessionId),
-      eq(replaced.path, path),
-    ),
-  )
+/** The size of the file that an upload replaces; NULL if there is none at its path. */
+const replacedBytes = sql`${query
+  .select({ sizeBytes: sessionFiles.sizeBytes })
+  .from(sessionFiles)
   .where(
     and(
-      eq(organizationUsage.organizationId, apiKeys.organizationId),
-      sql`(${organizationUsage.files} + (${isNull(replaced.id)}) > ${sql.placeholder('fileLimit')}
-        or ${organizationUsage.bytes} - coalesce(${replaced.sizeBytes}, 0) + ${sql.placeholder('sizeBytes')}
-          > ${sql.placeholder('byteLimit')})`,
+      eq(sessionFiles.organizationId, apiKeys.organizationId),
+      eq(sessionFiles.sessionId, sessionId),
+      eq(sessionFiles.path, path),
     ),
   )}`
-export const explainUpload = compile(explainingSession({ fits: fits.as('fits') }))
+const exceeded = exceededQuota({
+  files: sql`${replacedBytes} is null`,
+  bytes: sql`${sizeBytes} - coalesce(${replacedBytes}, 0)`,
+})
+export const explainUpload = compile(explainingSession({ exceededQuota: exceeded.as('exceededQuota') }))
 
 const isElsewhere = sql<0 | 1>`exists ${query
   .select({ one: sql`1` })
@@ -95,7 +81,7 @@ export const explainList = compile(
 const mayRead = and(mayAct, isInReach(sessions.projectId))
 const mayWrite = and(mayRead, isNull(projects.archivedAt))
 
-const mayUpload = and(mayWrite, fits)
+const mayUpload = and(mayWrite, isNull(exceeded))
 
 const isOfSession = and(
   eq(sessionFiles.organizationId, sessions.organizationId),
@@ -191,7 +177,7 @@ export const putFile = compileChange(
             id: fileId,
             path,
             objectKey: doomedObjects.objectKey,
-            sizeBytes: sql`cast(${sql.placeholder('sizeBytes')} as integer)`,
+            sizeBytes: sql`cast(${sizeBytes} as integer)`,
             createdAt: now,
             updatedAt: now,
           }),

@@ -185,7 +185,8 @@ export const createSkillContract = {
   errors: {
     ...errors,
     409: words(
-      'The organization has a skill with this name, or the `Idempotency-Key` was used with another body.',
+      'The organization has a skill with this name, or the most skills or bytes of skill files allowed, ' +
+        'or the `Idempotency-Key` was used with another body.',
     ),
   },
 } as const satisfies Contract
@@ -214,7 +215,13 @@ export const updateSkillContract = {
     schema: skill,
     example: words(exampleSkill),
   },
-  errors: { ...errors, 404: NO_SKILL, 409: words('The organization has another skill with this name.') },
+  errors: {
+    ...errors,
+    404: NO_SKILL,
+    409: words(
+      'The organization has another skill with this name, or would have more bytes of skill files than allowed.',
+    ),
+  },
 } as const satisfies Contract
 
 export const deleteSkillContract = {

@@ -1,5 +1,6 @@
 import { v7 as newUuid } from 'uuid'
 import { explainCaller } from '../access/caller.ts'
+import { quotaExceeded } from '../access/quotas.ts'
 import { matchesEntityTag } from '../http/conditional.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Refusal } from '../http/errors.ts'
@@ -18,6 +19,7 @@ import {
   deleteSkill as deleteSkillStatement,
   explainCreation,
   explainSkill,
+  explainUpdate,
   FILES,
   insertSkill,
   putFiles,
@@ -53,6 +55,10 @@ interface NewFile {
   readonly content: string
 }
 
+function bytesOf(files: readonly NewFile[]): number {
+  return files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)
+}
+
 /** The statements that put the files into the skill. */
 function puttingFiles(files: readonly NewFile[]) {
   return FILES.fill(
@@ -67,14 +73,21 @@ export const createSkill = endpoint(createSkillContract, async ({ headers, body,
   const [facts, , , [created], createdFiles] = await call.run(
     explainCreation,
     [insertSkill, puttingFiles(files), selectCreated, selectCreatedFiles],
-    { ...skill, ...idempotencyOf(headers['Idempotency-Key'], body), id, skillId: id, revision: newUuid() },
+    {
+      ...skill,
+      ...idempotencyOf(headers['Idempotency-Key'], body),
+      id,
+      skillId: id,
+      revision: newUuid(),
+      sizeBytes: bytesOf(files),
+    },
   )
   if (created)
     return { body: { ...created, files: createdFiles }, headers: { Location: `${path}/${created.id}` } }
   if (facts.isRepeated) {
     throw new Refusal(409, 'Idempotency-Key: it was used with another body; use a new key for a new skill')
   }
-  throw nameTaken()
+  throw facts.exceededQuota ? quotaExceeded(facts.exceededQuota, call.limits) : nameTaken()
 })
 
 export const updateSkill = endpoint(updateSkillContract, async ({ params, body }, call) => {
@@ -85,13 +98,17 @@ export const updateSkill = endpoint(updateSkillContract, async ({ params, body }
     description,
     revision: newUuid(),
     filenames: JSON.stringify(files?.map(({ filename }) => filename) ?? []),
+    sizeBytes: files ? bytesOf(files) : null,
   }
   const [facts, [updated], , updatedFiles] = await call.run(
-    explainSkill,
+    explainUpdate,
     [updateSkillStatement, files ? [deleteOtherFiles, ...puttingFiles(files)] : [], selectChangedFiles],
     values,
   )
-  if (!updated) throw facts.revision === null ? noSkill() : nameTaken()
+  if (!updated) {
+    if (facts.revision === null) throw noSkill()
+    throw facts.exceededQuota ? quotaExceeded(facts.exceededQuota, call.limits) : nameTaken()
+  }
   return { body: { ...updated, files: updatedFiles } }
 })
 

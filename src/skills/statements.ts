@@ -2,6 +2,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { callerOrganization, explaining, mayAct, now } from '../access/caller.ts'
+import { exceededQuota } from '../access/quotas.ts'
 import { apiKeys, skillFiles, skills } from '../db/schema.ts'
 import { chunkOf, compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
 
@@ -10,6 +11,8 @@ const name = sql.placeholder('name')
 const description = sql.placeholder('description')
 /** New with each request that changes the skill; what the request does to the files asks for it. */
 const revision = sql.placeholder('revision')
+/** Of the contents of the request's files; null if it leaves them as they are. */
+const sizeBytes = sql.placeholder('sizeBytes')
 const idempotencyKey = sql.placeholder('idempotencyKey')
 const idempotencyFingerprint = sql.placeholder('idempotencyFingerprint')
 const cursor = sql.placeholder('cursor')
@@ -66,11 +69,13 @@ const isRepeated = and(
   eq(repeated.idempotencyKey, idempotencyKey),
 )
 
+const exceededByNew = exceededQuota({ skills: sql`1`, skillBytes: sql`${sizeBytes}` })
+
 export const explainCreation = compile(
-  explaining({ isRepeated: sql<0 | 1>`${isNotNull(repeated.id)}`.as('isRepeated') }).leftJoin(
-    repeated,
-    isRepeated,
-  ),
+  explaining({
+    isRepeated: sql<0 | 1>`${isNotNull(repeated.id)}`.as('isRepeated'),
+    exceededQuota: exceededByNew.as('exceededQuota'),
+  }).leftJoin(repeated, isRepeated),
 )
 
 /** Does nothing if the name is taken, or the request is repeated. */
@@ -93,7 +98,7 @@ export const insertSkill = compileChange(
           }),
         )
         .from(apiKeys)
-        .where(mayAct),
+        .where(and(mayAct, isNull(exceededByNew))),
     )
     .onConflictDoNothing(),
 )
@@ -163,6 +168,22 @@ const isNameTaken = sql`exists ${query
     and(eq(other.organizationId, skills.organizationId), eq(other.name, name), ne(other.id, skills.id)),
   )}`
 
+const storedBytes = sql`${query
+  .select({ bytes: sql`coalesce(sum(octet_length(${skillFiles.content})), 0)` })
+  .from(skillFiles)
+  .where(and(eq(skillFiles.organizationId, skills.organizationId), eq(skillFiles.skillId, skills.id)))}`
+const exceededByChange = exceededQuota(
+  { skillBytes: sql`case when ${sizeBytes} is null then 0 else ${sizeBytes} - ${storedBytes} end` },
+  skills.organizationId,
+)
+
+export const explainUpdate = compile(
+  explaining({
+    revision: sql<string | null>`${skills.revision}`.as('revision'),
+    exceededQuota: exceededByChange.as('exceededQuota'),
+  }).leftJoin(skills, isSkill),
+)
+
 /** What is null stays as it is. */
 export const updateSkill = compileChange(
   query
@@ -174,7 +195,12 @@ export const updateSkill = compileChange(
       updatedAt: sql`${now}`,
     })
     .where(
-      and(eq(skills.organizationId, callerOrganization), eq(skills.id, skillId), sql`not ${isNameTaken}`),
+      and(
+        eq(skills.organizationId, callerOrganization),
+        eq(skills.id, skillId),
+        sql`not ${isNameTaken}`,
+        isNull(exceededByChange),
+      ),
     )
     .returning(fields),
 )

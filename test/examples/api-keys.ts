@@ -45,7 +45,13 @@ export const apiKeyRows: Rows = {
       }
     },
     outOfReach: 403,
-    variations: making,
+    variations: {
+      ...making,
+      'the organization has the most keys allowed': {
+        status: 409,
+        apply: async (_, example) => ({ ...example, environment: { API_KEY_LIMIT: '0' } }),
+      },
+    },
   },
 
   listApiKeys: {

@@ -19,6 +19,13 @@ const isFull: Row['variations'] = {
       return { ...example, environment: { VARIABLE_LIMIT: '1' } }
     },
   },
+  'the organization has the most bytes of variables allowed': {
+    status: 409,
+    apply: async (_, example) => ({
+      ...example,
+      environment: { ...example.environment, ORGANIZATION_VARIABLE_BYTE_LIMIT: '1' },
+    }),
+  },
 }
 
 export const environmentVariableRows: Rows = {

@@ -56,7 +56,15 @@ function lifeOf({ type, path, name, add }: Kind): Rows {
       namesNothing: true,
       newNames: [`${type}Id`],
       variations: {
+        [`the organization has the most ${type}s allowed`]: {
+          status: 409,
+          apply: async (_, example) => ({
+            ...example,
+            environment: { [`${type.toUpperCase()}_LIMIT`]: '0' },
+          }),
+        },
         'it is there': {
+          lifts: 409,
           async apply(workspace, example) {
             await addWithId(workspace, type, lastSegment(example.path), '')
             return example

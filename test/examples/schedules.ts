@@ -141,6 +141,13 @@ function scheduling(
         return { ...example, environment: { SCHEDULE_LIMIT: '1' } }
       },
     },
+    'the organization has the most schedules allowed': {
+      status: 409,
+      apply: async (_, example) => ({
+        ...example,
+        environment: { ...example.environment, ORGANIZATION_SCHEDULE_LIMIT: '0' },
+      }),
+    },
     'the parent is archived': {
       status: 409,
       async apply(workspace, example) {

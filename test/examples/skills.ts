@@ -49,6 +49,10 @@ export const skillRows: Rows = {
           return example
         },
       },
+      'the organization has the most skills allowed': {
+        status: 409,
+        apply: async (_, example) => ({ ...example, environment: { SKILL_LIMIT: '0' } }),
+      },
     },
   },
 
@@ -67,6 +71,11 @@ export const skillRows: Rows = {
           await workspace.addSkill({}, undefined, 'renamed')
           return example
         },
+      },
+      'the organization has the most bytes allowed': {
+        status: 409,
+        needs: 'it gets other files',
+        apply: async (_, example) => ({ ...example, environment: { SKILL_BYTE_LIMIT: '0' } }),
       },
     },
   },

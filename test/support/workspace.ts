@@ -15,6 +15,7 @@ import {
   type Statement,
   type Values,
 } from '../../src/db/statement.ts'
+import { COUNT_USAGE, type Quota } from '../../src/db/usage.ts'
 import { mintSecret, SECRET_CONTEXT } from '../../src/delivery/signature.ts'
 import * as provisioning from '../../src/provisioning.ts'
 import { nextRun } from '../../src/schedules/next-run.ts'
@@ -32,6 +33,8 @@ export interface KeyOptions {
   readonly projectIds?: readonly string[]
   readonly expiresAt?: string
 }
+
+export type Usage = { readonly organizationId: string } & Readonly<Record<Quota, number>>
 
 export class Workspace {
   readonly organizationId = newUuid()
@@ -340,6 +343,17 @@ export class Workspace {
       .bind(this.organizationId)
       .all()
     return results
+  }
+
+  /** What it has of each quota, as the triggers keep it. */
+  async usage(): Promise<Usage | undefined> {
+    const [usage] = await this.dump('organizationUsage')
+    return usage as Usage | undefined
+  }
+
+  /** The same, counted from its rows. */
+  async countedUsage(): Promise<Usage | null> {
+    return env.DB.prepare(`${COUNT_USAGE} WHERE "id" = ?`).bind(this.organizationId).first()
   }
 
   /** Inserts a row of the organization: null where no value is given, and now where a time is due. */

@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers'
 import { is, SQL } from 'drizzle-orm'
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as tables from '../../src/db/schema.ts'
+import { COUNT_USAGE } from '../../src/db/usage.ts'
 import { listTables } from '../support/examples.ts'
 import type { Row, Rows } from './era.ts'
 import { MIGRATIONS } from './eras.ts'
@@ -54,24 +55,14 @@ function sorted(rows: readonly Row[]): Row[] {
   return rows.toSorted((a, b) => (text(a) < text(b) ? -1 : 1))
 }
 
-/** What organizations have of what their quotas limit, as it is counted: organization, sessions, files, bytes. */
-export async function usage(): Promise<unknown[][] | undefined> {
-  if (!(await listTables()).includes(USAGE)) return undefined
-  const counts = `SELECT "organizationId", "sessions", "files", "bytes" FROM "${USAGE}"
-    WHERE "sessions" <> 0 OR "files" <> 0 OR "bytes" <> 0 ORDER BY "organizationId"`
-  return env.DB.prepare(counts).raw()
+/** What organizations have of each quota, as the triggers keep it. */
+export async function usage(): Promise<unknown[]> {
+  return (await env.DB.prepare(`SELECT * FROM "${USAGE}" ORDER BY "organizationId"`).all()).results
 }
 
-/** The same, counted in rows. */
-export function usageIn({ organizations = [], sessions = [], sessionFiles = [] }: Rows): unknown[][] {
-  const counts = organizations.map(({ id }) => {
-    const files = sessionFiles.filter(({ organizationId }) => organizationId === id)
-    const bytes = files.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0)
-    return [id, sessions.filter(({ organizationId }) => organizationId === id).length, files.length, bytes]
-  })
-  return counts
-    .filter(([, ...numbers]) => numbers.some(Boolean))
-    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+/** The same, counted from their rows. */
+export async function countedUsage(): Promise<unknown[]> {
+  return (await env.DB.prepare(`${COUNT_USAGE} ORDER BY "id"`).all()).results
 }
 
 interface Column {

@@ -1,0 +1,55 @@
+/** The quotas of the caller's organization: the statement that adds rows asks whether they fit. */
+import { eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { apiKeys, organizationUsage } from '../db/schema.ts'
+import type { Values } from '../db/statement.ts'
+import type { Quota } from '../db/usage.ts'
+import type { Limits, Quotas } from '../environment.ts'
+import { Refusal } from '../http/errors.ts'
+
+const placeholderOf = (quota: string) => `${quota}Quota`
+
+/**
+ * The first quota that a change would exceed; NULL if it fits. A change that adds nothing to a quota fits, also where the
+ * organization is over it.
+ * @param added what the change adds to each quota; it may be negative.
+ */
+export function exceededQuota(
+  added: Partial<Readonly<Record<Quota, SQL>>>,
+  organizationId: SQLWrapper = apiKeys.organizationId,
+): SQL<Quota | null> {
+  const cases = (Object.keys(added) as Quota[]).map((quota) => {
+    const used = organizationUsage[quota]
+    const most = sql`max(${used}, ${sql.placeholder(placeholderOf(quota))})`
+    return sql`when ${used} + (${added[quota]}) > ${most} then ${sql.raw(`'${quota}'`)}`
+  })
+  return sql<Quota | null>`(select case ${sql.join(cases, sql` `)} end from ${organizationUsage}
+    where ${eq(organizationUsage.organizationId, organizationId)})`
+}
+
+/** What the statements with `exceededQuota` are bound to. */
+export function quotaValues(quotas: Quotas): Values {
+  return Object.fromEntries(Object.entries(quotas).map(([quota, most]) => [placeholderOf(quota), most]))
+}
+
+const NOUNS: Readonly<Record<Quota, string>> = {
+  sessions: 'sessions',
+  files: 'session files',
+  bytes: 'bytes of session files',
+  projects: 'projects',
+  agents: 'agents',
+  users: 'users',
+  pullRequests: 'pull requests',
+  schedules: 'schedules',
+  apiKeys: 'API keys',
+  skills: 'skills',
+  skillBytes: 'bytes of skill files',
+  variables: 'environment variables',
+  variableBytes: 'bytes of encrypted environment variables',
+}
+
+export function quotaExceeded(quota: Quota, { quotas }: Limits): Refusal {
+  return new Refusal(
+    409,
+    `This would exceed the organization's quota of ${quotas[quota]} ${NOUNS[quota]}: delete some first`,
+  )
+}
