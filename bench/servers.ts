@@ -80,6 +80,7 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
       queueProducers: { RUNS: 'bench' },
       ratelimits: {
         KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
+        ORGANIZATION_RATE_LIMIT: { namespace_id: '3', simple: { limit: 6000, period: 60 } },
         REFUSAL_RATE_LIMIT: { namespace_id: '2', simple: { limit: 60, period: 60 } },
       },
       // The service logs each request.

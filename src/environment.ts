@@ -11,6 +11,7 @@ export interface Environment {
   /** The files in public/. */
   readonly ASSETS: Fetcher
   readonly KEY_RATE_LIMIT: RateLimit
+  readonly ORGANIZATION_RATE_LIMIT: RateLimit
   readonly REFUSAL_RATE_LIMIT: RateLimit
   /** `id:base64 of 32 bytes`, separated by commas, newest first. */
   readonly ENCRYPTION_KEYS?: string

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { createHash } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { mintToken } from '../src/access/api-key.ts'
 import { apiKeys } from '../src/db/schema.ts'
 import worker from '../src/index.ts'
@@ -27,6 +27,13 @@ async function keyRow(workspace: Workspace, id: string) {
 }
 
 const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString()
+
+/** How many answers have each status. */
+function tally(answers: readonly ApiResponse[]): Record<number, number> {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
 
 const refusalOf = ({ status, headers, body }: ApiResponse) => ({
   status,
@@ -260,6 +267,10 @@ describe('lastUsedAt', () => {
 })
 
 describe('rate limits', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
   const limited = { RATE_LIMIT: 'on' }
 
   /**
@@ -277,26 +288,141 @@ describe('rate limits', () => {
     }
   }
 
-  it('refuses an address after 60 refused tokens a minute, and still serves a live key from there', async () => {
-    const { workspace, key, keyId, path } = await withSkill()
-    const live = await workspace.addKey()
-    await workspace.revokeKey(keyId)
-    const from = (address: string, token: string) =>
-      request('GET', path, {
-        key: token,
-        headers: { 'CF-Connecting-IP': address },
-        environment: limited,
-      })
+  /** Sends a key from an address. */
+  const from = (address: string, key: string, environment = {}) =>
+    request('GET', '/v1/me', {
+      key,
+      headers: { 'CF-Connecting-IP': address },
+      environment: { ...limited, ...environment },
+    })
+
+  /** Sends unknown keys from addresses in turn until one is refused with 429. @returns that answer. */
+  async function block(...addresses: string[]): Promise<ApiResponse | undefined> {
     let sent = 0
-    const { passed, refused } = await untilLimited(60, () =>
-      from('192.0.2.1', sent++ % 2 === 0 ? key : mintToken()),
+    const { refused } = await untilLimited(60, () =>
+      from(addresses[sent++ % addresses.length] ?? '', mintToken()),
     )
-    expect(passed.length).toBeGreaterThanOrEqual(60)
-    expect(passed.every(({ status }) => status === 401)).toBe(true)
-    expect([refused?.status, refused?.headers.get('Retry-After')]).toEqual([429, '60'])
-    expect((await from('192.0.2.1', live)).status).toBe(200)
+    return refused
+  }
+
+  it('refuse an address after 60 refused keys a minute, from then on without a query', async () => {
+    const { workspace, key, keyId } = await withSkill()
+    await workspace.revokeKey(keyId)
+    const use = watchedDatabase()
+    const send = (token: string) => from('192.0.2.1', token, { DB: use.DB })
+    const answers: ApiResponse[] = []
+    const callsAt: number[] = []
+    for (let sent = 0; sent < 1000; sent++) {
+      answers.push(await send(sent % 2 === 0 ? key : mintToken()))
+      callsAt.push(use.calls)
+    }
+    const first = answers.findIndex(({ status }) => status === 429)
+    expect(answers[first]?.headers.get('Retry-After')).toBe('60')
+    expect(first).toBeGreaterThanOrEqual(60)
+    expect(tally(answers)).toEqual({ 401: first, 429: 1000 - first })
+    expect([callsAt[first], use.calls]).toEqual([first + 1, first + 1])
     expect((await from('192.0.2.2', key)).status).toBe(401)
-    expect((await from('192.0.2.1', 'nonsense')).status).toBe(401)
+    expect((await send('nonsense')).status).toBe(401)
+  })
+
+  it('let a key through from a blocked address if it was accepted within the last minute', async () => {
+    const { workspace, key, keyId } = await withSkill()
+    const unused = await workspace.addKey()
+    const start = Date.now()
+    const at = (seconds: number) => vi.setSystemTime(start + seconds * 1000)
+    vi.useFakeTimers({ toFake: ['Date'], now: start })
+    expect((await from('192.0.2.3', key)).status).toBe(200)
+    expect((await block('192.0.2.3'))?.status).toBe(429)
+    const statuses = async () => [
+      (await from('192.0.2.3', key)).status,
+      (await from('192.0.2.3', unused)).status,
+    ]
+    expect(await statuses()).toEqual([200, 429])
+    expect((await from('192.0.2.4', unused)).status).toBe(200)
+    expect(await statuses()).toEqual([200, 200])
+    at(59.999)
+    expect((await from('192.0.2.3', key)).status).toBe(200)
+    at(60)
+    const another = await workspace.addKey()
+    expect((await from('192.0.2.3', another)).status).toBe(200)
+
+    await workspace.revokeKey(keyId)
+    expect((await block('192.0.2.3'))?.status).toBe(429)
+    const use = watchedDatabase()
+    for (const _ of [1, 2])
+      expect([401, 429]).toContain((await from('192.0.2.3', key, { DB: use.DB })).status)
+    expect(use.calls).toBe(1)
+    at(120)
+    expect((await block('192.0.2.3'))?.status).toBe(429)
+    at(120.001)
+    expect((await from('192.0.2.3', unused)).status).toBe(429)
+  })
+
+  it('count the addresses of an IPv6 /64 as one', async () => {
+    const { key } = await withSkill()
+    const same = ['2001:db8:0:7::1', '2001:DB8::7:ffff:0:0:9', '2001:0db8:0000:0007:1:2:3:4']
+    expect((await block(...same))?.status).toBe(429)
+    for (const address of [...same, '2001:db8:0:7::']) expect((await from(address, key)).status).toBe(429)
+    for (const address of ['2001:db8:0:8::1', '2001:db8::7', '::1', '192.0.2.5']) {
+      expect((await from(address, mintToken())).status).toBe(401)
+    }
+  })
+
+  describe('of an organization', () => {
+    /** A limit of so many requests for each organization, and what it was asked. */
+    function organizationLimit(most: number) {
+      const asked: string[] = []
+      const ORGANIZATION_RATE_LIMIT = {
+        async limit({ key }: RateLimitOptions) {
+          asked.push(key)
+          return { success: asked.filter((other) => other === key).length <= most }
+        },
+      } as RateLimit
+      return { asked, environment: { ...limited, ORGANIZATION_RATE_LIMIT } }
+    }
+
+    it('count its keys together, and refuse without a query', async () => {
+      const workspace = await Workspace.create()
+      const keys = [await workspace.addKey(), await workspace.addKey()]
+      const [first = '', second = ''] = keys
+      const { asked, environment } = organizationLimit(4)
+      const use = watchedDatabase()
+      const send = (key: string) =>
+        request('GET', '/v1/me', { key, environment: { ...environment, DB: use.DB } })
+      for (const key of [...keys, ...keys]) expect((await send(key)).status).toBe(200)
+      const { calls } = use
+      for (const key of keys) {
+        const { status, headers } = await send(key)
+        expect([status, headers.get('Retry-After')]).toEqual([429, '60'])
+      }
+      expect(use.calls).toBe(calls)
+      expect(asked).toEqual(Array(6).fill(workspace.organizationId))
+      const other = await (await Workspace.create()).addKey()
+      expect((await send(other)).status).toBe(200)
+
+      const KEY_RATE_LIMIT = { limit: async () => ({ success: false }) } as RateLimit
+      const refused = { ...environment, KEY_RATE_LIMIT }
+      expect((await request('GET', '/v1/me', { key: first, environment: refused })).status).toBe(429)
+      expect((await request('GET', '/v1/me', { key: second, environment: refused })).status).toBe(429)
+      expect(asked).toHaveLength(7)
+    })
+
+    it('count the first request of a key, and do what it asks for', async () => {
+      const workspace = await Workspace.create()
+      const { asked, environment } = organizationLimit(0)
+      const send = async (key: string, method: string, json?: object) =>
+        (await request(method, '/v1/projects/website', { key, environment, ...(json && { json }) })).status
+      const [first, second] = [await workspace.addKey(), await workspace.addKey()]
+      expect(await send(first, 'PUT', { name: 'Website' })).toBe(200)
+      expect(await send(first, 'GET')).toBe(429)
+      expect(await send(second, 'PUT', { wrong: 'input' })).toBe(400)
+      const third = await workspace.addKey()
+      const json = { url: 'https://hooks.example.com/runs' }
+      // This looks the key up, then does its work.
+      expect((await request('PUT', '/v1/run-endpoint', { key: third, environment, json })).status).toBe(200)
+      expect(asked).toEqual(Array(4).fill(workspace.organizationId))
+      expect(await workspace.has('project', 'website')).toBe(true)
+    })
   })
 
   it('refuses a key after 600 requests a minute, before any query, and no other key', async () => {
@@ -329,9 +455,17 @@ describe('rate limits', () => {
   it('counts nothing if it is off', async () => {
     const { workspace, key, keyId, path } = await withSkill()
     const counting = { limit: () => Promise.reject(new Error('counted')) }
-    const environment = { RATE_LIMIT: 'off', KEY_RATE_LIMIT: counting, REFUSAL_RATE_LIMIT: counting }
-    expect((await request('GET', path, { key, environment })).status).toBe(200)
+    const environment = {
+      RATE_LIMIT: 'off',
+      KEY_RATE_LIMIT: counting,
+      ORGANIZATION_RATE_LIMIT: counting,
+      REFUSAL_RATE_LIMIT: counting,
+    }
+    expect((await block('192.0.2.6'))?.status).toBe(429)
+    const headers = { 'CF-Connecting-IP': '192.0.2.6' }
+    expect((await request('GET', path, { key, headers, environment })).status).toBe(200)
+    expect((await request('GET', path, { key, headers, environment })).status).toBe(200)
     await workspace.revokeKey(keyId)
-    expect((await request('GET', path, { key, environment })).status).toBe(401)
+    expect((await request('GET', path, { key, headers, environment })).status).toBe(401)
   })
 })

@@ -10,7 +10,8 @@ import { hashToken, isToken } from './api-key.ts'
 import { type AuditSubject, areChanging, auditValues, recordingChanges } from './audit.ts'
 import { type CallerFacts, explainCaller, recordUse } from './caller.ts'
 import { quotaValues } from './quotas.ts'
-import { addressOf, countAgainst } from './rate-limit.ts'
+import { addressOf, count, countAgainst, countRefusedKey, isLimiting, refuseBlocked } from './rate-limit.ts'
+import { RecentMap } from './recent-map.ts'
 import { sessionOf } from './replica.ts'
 import type { Scope } from './scopes.ts'
 
@@ -34,9 +35,8 @@ export interface CallerScope {
   readonly actsAsUser?: true
 }
 
-/** By the hash of a key. */
-const organizationIds = new Map<string, string>()
-const MOST_ORGANIZATION_IDS = 10_000
+/** What this isolate remembers of the keys that it accepted last, by their hash. Whether a key may act is asked each time. */
+const acceptedKeys = new RecentMap<string, { readonly organizationId: string; readonly acceptedAt: number }>()
 
 export class Call {
   /** The instant of the request, the same for all that it does. */
@@ -59,6 +59,8 @@ export class Call {
   readonly #keyHash: string
   readonly #address: string
   #request: RequestFacts | undefined
+  /** True once the request was counted against the rate limit of its organization. */
+  #isCounted: boolean
 
   private constructor(
     request: Request,
@@ -66,6 +68,7 @@ export class Call {
     context: Pick<ExecutionContext, 'waitUntil'>,
     callerScope: CallerScope,
     keyHash: string,
+    isCounted: boolean,
   ) {
     this.limits = limitsOf(environment)
     this.objects = environment.OBJECTS
@@ -76,6 +79,7 @@ export class Call {
     this.#context = context
     this.#callerScope = callerScope
     this.#keyHash = keyHash
+    this.#isCounted = isCounted
     this.#address = addressOf(request)
     this.#session = sessionOf(request, environment)
     this.#database = metered(this.#session ?? environment.DB, this.databaseUse)
@@ -83,7 +87,7 @@ export class Call {
 
   /**
    * Reads the token (RFC 6750, section 2.1). No query yet.
-   * @throws {Refusal} 401 if there is none or it can't be one, 429 if the key asks too often.
+   * @throws {Refusal} 401 if there is none or it can't be one, 429 if the address, the key or its organization is over its limit.
    */
   static async open(
     request: Request,
@@ -96,8 +100,11 @@ export class Call {
     const token = bearer[1] ?? ''
     if (!isToken(token)) throw unauthorized.invalid()
     const keyHash = hashToken(token)
+    const accepted = acceptedKeys.get(keyHash)
+    refuseBlocked(addressOf(request), accepted?.acceptedAt, environment)
     await countAgainst('KEY_RATE_LIMIT', keyHash, environment)
-    return new Call(request, environment, context, callerScope, keyHash)
+    if (accepted) await countAgainst('ORGANIZATION_RATE_LIMIT', accepted.organizationId, environment)
+    return new Call(request, environment, context, callerScope, keyHash, accepted !== undefined)
   }
 
   /** The state of the database that it saw, where replicas are used; nothing for strangers. */
@@ -160,7 +167,7 @@ export class Call {
    * @throws {Refusal} 401 if the key is not live, where it isn't remembered.
    */
   async organizationId(): Promise<string> {
-    return organizationIds.get(this.#keyHash) ?? (await this.#lookUp()).callerOrganizationId
+    return acceptedKeys.get(this.#keyHash)?.organizationId ?? (await this.#lookUp()).callerOrganizationId
   }
 
   #requireScope({ inScope, callerUserId }: CallerFacts): void {
@@ -208,12 +215,18 @@ export class Call {
 
   async #live<Facts extends CallerFacts>(facts: Facts | undefined): Promise<Facts> {
     if (!facts?.live) {
-      await countAgainst('REFUSAL_RATE_LIMIT', this.#address, this.#environment)
+      acceptedKeys.delete(this.#keyHash)
+      await countRefusedKey(this.#address, this.#environment)
       throw unauthorized.invalid()
     }
-    this.callerOrganizationId = facts.callerOrganizationId
-    if (organizationIds.size >= MOST_ORGANIZATION_IDS) organizationIds.clear()
-    organizationIds.set(this.#keyHash, facts.callerOrganizationId)
+    const { callerOrganizationId: organizationId } = facts
+    this.callerOrganizationId = organizationId
+    acceptedKeys.set(this.#keyHash, { organizationId, acceptedAt: Date.now() })
+    // The request may have done its work by now, so it is counted and not refused.
+    if (!this.#isCounted && isLimiting(this.#environment)) {
+      this.afterwards(count('ORGANIZATION_RATE_LIMIT', organizationId, this.#environment))
+    }
+    this.#isCounted = true
     if (facts.useIsNews) this.afterwards(runBatch(this.#environment.DB, [recordUse], this.#key()))
     return facts
   }
