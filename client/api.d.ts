@@ -591,7 +591,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a user
-         * @description Deletes the user and all that hangs on it. Its id is never used again.
+         * @description Deletes the user and all that hangs on it. Its id is never used again. The API keys of the user are revoked.
          *
          *     Scope: `users:write`.
          */
@@ -6290,6 +6290,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The key is limited to projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The organization has the most agents allowed. */
             409: {
                 headers: {
@@ -6410,6 +6425,21 @@ export interface operations {
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
             400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to projects. */
+            403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
@@ -6550,6 +6580,21 @@ export interface operations {
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
             400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to projects. */
+            403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;
@@ -8206,6 +8251,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The key is limited to projects. */
+            403: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The organization has the most users allowed. */
             409: {
                 headers: {
@@ -8326,6 +8386,21 @@ export interface operations {
             };
             /** @description The input is wrong, or the key lacks the caller scope. */
             400: {
+                headers: {
+                    /** @description Names this response in the logs of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is limited to projects, or the user has a live key that yours may not delete. */
+            403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
                     "X-Request-Id"?: string;

@@ -11,6 +11,7 @@ import {
   examples,
   impossibleKeys,
   insufficientKeys,
+  listTables,
   type Row,
   send,
   withIds,
@@ -170,6 +171,135 @@ describe('another organization', () => {
     expect(await whatItHas()).toEqual(before)
   })
 })
+
+/** Whose a row is: of one project, of one user; of an organization as a whole. */
+type Owner =
+  | { readonly project: unknown }
+  | { readonly user: unknown }
+  | { readonly key: RowValues }
+  | 'organization'
+  | 'scopes alone'
+
+type RowValues = Readonly<Record<string, unknown>>
+
+const ofParent = ({ parentType, parentId }: RowValues): Owner =>
+  // Every key with the scope changes the schedules of agents and acknowledges their runs.
+  parentType === 'project' ? { project: parentId } : 'scopes alone'
+const ofProject = ({ projectId }: RowValues): Owner => ({ project: projectId })
+const ofUser = ({ userId }: RowValues): Owner => ({ user: userId })
+
+/**
+ * Whose the rows of each table are. A new table has to decide. `scopes alone`: the few things of the organization that
+ * a key with the scope changes, whatever its projects and its user.
+ */
+const OWNERS: Record<string, (row: RowValues, before: Record<string, RowValues[]>) => Owner> = {
+  organizations: () => 'organization',
+  users: () => 'organization',
+  agents: () => 'organization',
+  runEndpoints: () => 'organization',
+  skills: () => 'scopes alone',
+  skillFiles: () => 'scopes alone',
+  projects: ({ id }) => ({ project: id }),
+  sessions: ofProject,
+  pullRequests: ofProject,
+  sessionFiles: ({ sessionId }, { sessions = [] }) => ({
+    project: sessions.find(({ id }) => id === sessionId)?.projectId,
+  }),
+  environmentVariables: ofProject,
+  variableRequests: ofProject,
+  schedules: ofParent,
+  runs: ofParent,
+  missedSpans: ofParent,
+  pins: ofUser,
+  profilePictures: ofUser,
+  apiKeys: (row) => ({ key: row }),
+}
+/** What the service notes beside a change. */
+const BOOKKEEPING = ['auditEvents', 'deletions', 'doomedObjects', 'objectSearches', 'organizationUsage']
+
+describe('a change', () => {
+  const changing = exampleList.filter(({ contract }) => contract.method !== 'GET')
+
+  it('is of a row whose owner is known', async () => {
+    expect([...Object.keys(OWNERS), ...BOOKKEEPING].sort()).toEqual(await listTables())
+  })
+
+  it.each(changing)(
+    'by $operationId stays within the projects and the user of the key',
+    async ({ operationId, row }) => {
+      const situations = Object.values(row.variations).filter(({ status = 200 }) => status < 400)
+      for (const apply of [undefined, ...situations.map((variation) => variation.apply)]) {
+        for (const limit of [
+          'its projects',
+          'another project',
+          'its user',
+          'its projects and user',
+        ] as const) {
+          const workspace = await Workspace.create()
+          const prepared = await row.prepare(workspace)
+          const example = (await apply?.(workspace, prepared)) ?? prepared
+          const projectIds =
+            limit === 'another project' ? [await workspace.addProject()] : (example.projectIds ?? [])
+          const caller = {
+            ...(limit !== 'its user' && { projectIds }),
+            userId: limit.endsWith('user') ? workspace.userId : null,
+          }
+          const key = await workspace.addKeyWithId(caller)
+          const before = await rowsOf(workspace)
+          await send(operationId, example, key.token)
+          const changed = changes(before, await rowsOf(workspace))
+          const beyond = changed.filter(
+            ([table, values]) => !isWithin(OWNERS[table]?.(values, before), key.id, caller),
+          )
+          expect([limit, beyond]).toEqual([limit, []])
+        }
+      }
+    },
+  )
+})
+
+/** The rows of each table that has an owner. When a key was last used is no change of it. */
+async function rowsOf(workspace: Workspace): Promise<Record<string, RowValues[]>> {
+  const tables = Object.keys(OWNERS)
+  const dumps = await Promise.all(tables.map((table) => workspace.dump(table)))
+  return Object.fromEntries(
+    tables.map((table, index) => [table, (dumps[index] ?? []).map(({ lastUsedAt: _, ...values }) => values)]),
+  )
+}
+
+/** The rows that came, that went, and that differ, as they were and as they are. */
+function changes(before: Record<string, RowValues[]>, after: Record<string, RowValues[]>) {
+  return Object.keys(OWNERS).flatMap((table) => {
+    const [old, current] = [before, after].map((state) =>
+      (state[table] ?? []).map((row) => JSON.stringify(row)),
+    )
+    const differing = [
+      ...(old ?? []).filter((row) => !current?.includes(row)),
+      ...(current ?? []).filter((row) => !old?.includes(row)),
+    ]
+    return differing.map((row): [string, RowValues] => [table, JSON.parse(row)])
+  })
+}
+
+/** True if the key may change what is the owner's: a key without limits may change all. */
+function isWithin(
+  owner: Owner | undefined,
+  keyId: string,
+  { projectIds, userId }: { projectIds?: readonly string[]; userId: string | null },
+): boolean {
+  if (owner === undefined) return false
+  if (owner === 'scopes alone') return true
+  if (owner === 'organization') return projectIds === undefined
+  if ('project' in owner) return projectIds?.includes(String(owner.project)) ?? true
+  if ('user' in owner) return userId === null || owner.user === userId
+  const { id, userId: keysUser, projectIds: keysProjects } = owner.key
+  const reached: string[] | null = JSON.parse(String(keysProjects))
+  return (
+    id === keyId ||
+    ((userId === null || keysUser === userId) &&
+      (projectIds === undefined || reached?.every((projectId) => projectIds.includes(projectId)) === true))
+  )
+}
 
 /** The caller's ids, with one of them, and then all of them, exchanged for those of the other organization. */
 function mixtures(own: readonly string[], others: readonly string[]): string[][] {

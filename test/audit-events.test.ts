@@ -4,6 +4,8 @@ import { failingDatabase } from './support/bindings.ts'
 import { exampleList, insufficientKeys, keyFor, send } from './support/examples.ts'
 import { Workspace } from './support/workspace.ts'
 
+type Event = Record<'id' | 'operation' | 'target' | 'apiKeyId' | 'requestId', string>
+
 const eventsOf = async (workspace: Workspace, query = '') =>
   (await request('GET', `/v1/audit-events${query}`, { key: await workspace.addKey() })).body
 
@@ -106,15 +108,40 @@ describe('audit events', () => {
     const rotated = await workspace.addKeyWithId()
     const json = { overlapSeconds: 0 }
     await request('POST', `/v1/api-keys/${rotated.id}/rotate`, { key: rotated.token, json })
-    const key = await workspace.addKey()
-    await request('DELETE', `/v1/users/${workspace.userId}`, { key })
+    const last = await workspace.addKeyWithId()
+    const { headers } = await request('DELETE', `/v1/users/${workspace.userId}`, { key: last.token })
     const reader = await workspace.addKey({ userId: null })
     const { items } = (await request('GET', '/v1/audit-events', { key: reader })).body
-    expect(items.map(({ operation }: { operation: string }) => operation)).toEqual([
-      'deleteUser',
-      'rotateApiKey',
-      'deleteApiKey',
+    const changes = items.filter(({ requestId }: Event) => requestId !== headers.get('X-Request-Id'))
+    expect(changes.map(({ operation }: Event) => operation)).toEqual(['rotateApiKey', 'deleteApiKey'])
+    expect(items.filter(({ target }: Event) => target === `/v1/api-keys/${last.id}`)).toMatchObject([
+      { operation: 'deleteUser', apiKeyId: last.id },
     ])
+  })
+
+  it('name each key that the deletion of a user revoked, in the request that did it', async () => {
+    const workspace = await Workspace.create()
+    const admin = await workspace.addKeyWithId({ userId: null })
+    const userId = await workspace.addUser()
+    const revoked = [
+      await workspace.addKeyWithId({ userId }),
+      await workspace.addKeyWithId({ userId, projectIds: [] }),
+      await workspace.addKeyWithId({ userId, expiresAt: '2020-01-01T00:00:00.000Z' }),
+    ]
+    await workspace.addKeyWithId()
+    const gone = await workspace.addKeyWithId({ userId })
+    await workspace.revokeKey(gone.id)
+    const { status, headers } = await request('DELETE', `/v1/users/${userId}`, { key: admin.token })
+    expect(status).toBe(200)
+    const events = (await workspace.dump('auditEvents')) as unknown as Event[]
+    expect(events.map(({ target }) => target).sort()).toEqual(
+      [`/v1/users/${userId}`, ...revoked.map(({ id }) => `/v1/api-keys/${id}`)].sort(),
+    )
+    for (const { id, operation, apiKeyId, requestId } of events) {
+      expect([operation, apiKeyId, requestId]).toEqual(['deleteUser', admin.id, headers.get('X-Request-Id')])
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    }
+    expect(new Set(events.map(({ id }) => id.slice(0, 24))).size).toBe(1)
   })
 
   it('are recorded once for a repeated request', async () => {

@@ -277,6 +277,7 @@ describe.each(exampleList)('in 60 random states $operationId', ({ operationId, c
     if (limit.endsWith(' project') && limit !== 'its project') reasons.push(row.outOfReach)
     if (limit !== 'none' && (row.reachesAll || applied.some(({ reachesAll }) => reachesAll)))
       reasons.push(403)
+    if (hasUser && applied.some(({ refusesUsers }) => refusesUsers)) reasons.push(403)
     return ORDER.find((status) => reasons.includes(status)) ?? contract.success.status
   }
 

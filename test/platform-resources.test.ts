@@ -549,6 +549,63 @@ describe('projects, for a key that is limited,', () => {
   })
 })
 
+describe.each(KINDS.filter(({ path }) => path === 'agents' || path === 'users'))(
+  '$path, for a key that is limited to projects,',
+  (kind) => {
+    it('can be read and not changed, however many projects it reaches', async () => {
+      const { workspace, put, rows, remove } = await withKind(kind)
+      const [id, gone] = newIds(2) as [string, string]
+      for (const each of [id, gone]) await put(each)
+      await remove(gone)
+      const before = await rows()
+      for (const projectIds of [[], ['home']]) {
+        const limited = lifeOf(kind, await workspace.addKey({ userId: null, projectIds }), '')
+        const answers = [await limited.put(id), await limited.put(newUuid()), await limited.put(gone)]
+        answers.push(await limited.remove(id), await limited.remove(gone))
+        if (kind.isArchivable) answers.push(await limited.archive(id), await limited.archive(gone))
+        for (const { status, body } of answers) {
+          expect([status, body.error]).toEqual([403, expect.stringContaining('limited to projects')])
+        }
+        expect((await limited.remove(newUuid())).status).toBe(404)
+        expect([(await limited.get(id)).status, (await limited.get(gone)).status]).toEqual([200, 410])
+        expect(idsOf(await limited.list())).toContain(id)
+      }
+      expect(await rows()).toEqual(before)
+    })
+  },
+)
+
+describe('a user with API keys', () => {
+  const remove = (key: string, id: string) => request('DELETE', `/v1/users/${id}`, { key })
+  const isLive = async (key: string) => (await request('GET', '/v1/me', { key })).status === 200
+
+  it('is deleted by a key that may delete each of them, and only then', async () => {
+    const workspace = await Workspace.create()
+    const userId = await workspace.addUser()
+    const keys = [await workspace.addKey({ userId }), await workspace.addKey({ userId, projectIds: [] })]
+    const state = async () => [await workspace.dump('users'), await workspace.dump('deletions')]
+    const before = await state()
+    const refused = await remove(await workspace.addKey(), userId)
+    expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('live API key')])
+    expect(await state()).toEqual(before)
+    expect(await Promise.all(keys.map(isLive))).toEqual([true, true])
+    expect((await remove(await workspace.addKey({ userId: null }), userId)).status).toBe(200)
+    expect(await Promise.all(keys.map(isLive))).toEqual([false, false])
+  })
+
+  it('is deleted by itself, and by another user once the keys are not live', async () => {
+    const workspace = await Workspace.create()
+    const userId = await workspace.addUser()
+    const revoked = await workspace.addKeyWithId({ userId })
+    await workspace.revokeKey(revoked.id)
+    await workspace.addKey({ userId, expiresAt: '2020-01-01T00:00:00.000Z' })
+    expect((await remove(await workspace.addKey(), userId)).status).toBe(200)
+    const own = await workspace.addKey()
+    expect((await remove(own, workspace.userId)).status).toBe(200)
+    expect(await isLive(own)).toBe(false)
+  })
+})
+
 describe('what belongs', () => {
   it('to an archived project can be read, and not changed until it is unarchived', async () => {
     const { workspace, key, archive, projectId } = await withKind(KINDS[0] as Kind)

@@ -1,6 +1,6 @@
 /** Who did what: one row for each change, written right after it, in the same batch. */
 
-import { and, eq, gte, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { v7 as newUuid } from 'uuid'
 import { apiKeys, auditEvents } from '../db/schema.ts'
 import { compile, query, rowOf, type Step, type Values } from '../db/statement.ts'
@@ -31,29 +31,54 @@ const mightAct = and(
   or(isNull(apiKeys.expiresAt), gte(apiKeys.expiresAt, now)),
 )
 
+/** What an event says of a change by the caller's key. */
+const recorded = {
+  organizationId: apiKeys.organizationId,
+  id: sql.placeholder('auditEventId'),
+  operation: sql.placeholder('operation'),
+  target: sql.placeholder('target'),
+  apiKeyId: apiKeys.id,
+  userId: apiKeys.userId,
+  requestId: sql.placeholder('requestId'),
+  createdAt: now,
+}
+
 /** Only if the statement before it has changed something: that one has the guard of its operation. */
 export const recordChange = compile(
   query
     .insert(auditEvents)
-    .select(
+    .select(query.select(rowOf(auditEvents, recorded)).from(apiKeys).where(and(mightAct, sql`changes() > 0`)))
+    .onConflictDoNothing(),
+)
+
+/**
+ * Records each key that the change of another resource, or of another key, is about to revoke. It runs before the
+ * revocation, because nothing tells afterwards which keys that revoked.
+ * @param revoked the keys, joined to the caller's key in `apiKeys` by the condition.
+ * @param mayRevoke the guard of the revocation.
+ */
+export function recordRevocations(
+  revoked: typeof apiKeys,
+  isRevoked: SQL | undefined,
+  mayRevoke: SQL | undefined,
+) {
+  return compile(
+    query.insert(auditEvents).select(
       query
         .select(
           rowOf(auditEvents, {
-            organizationId: apiKeys.organizationId,
-            id: sql.placeholder('auditEventId'),
-            operation: sql.placeholder('operation'),
-            target: sql.placeholder('target'),
-            apiKeyId: apiKeys.id,
-            userId: apiKeys.userId,
-            requestId: sql.placeholder('requestId'),
-            createdAt: now,
+            ...recorded,
+            // A UUID of the same instant as the event of the change.
+            id: sql`substr(${recorded.id}, 1, 24) || lower(hex(randomblob(6)))`,
+            target: sql`'/v1/api-keys/' || ${revoked.id}`,
           }),
         )
         .from(apiKeys)
-        .where(and(mightAct, sql`changes() > 0`)),
-    )
-    .onConflictDoNothing(),
-)
+        .innerJoin(revoked, isRevoked)
+        .where(mayRevoke),
+    ),
+  )
+}
 
 const isChange = (step: Step) => [step].flat().some((statement) => statement.isChange)
 

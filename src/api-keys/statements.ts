@@ -2,6 +2,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { explaining, mayAct, now } from '../access/caller.ts'
+import { actsFor, isManageable as isManageableBy, isSubset, reaches } from '../access/manage-keys.ts'
 import { exceededQuota } from '../access/quotas.ts'
 import { apiKeys, projects, users } from '../db/schema.ts'
 import { compile, compileChange, query, rowOf } from '../db/statement.ts'
@@ -23,20 +24,6 @@ function givenOrOwn(placeholder: string, own: SQLWrapper): SQL<string | null> {
 const newUserId = givenOrOwn('userId', apiKeys.userId)
 const newProjectIds = givenOrOwn('projectIds', apiKeys.projectIds)
 const newExpiresAt = givenOrOwn('expiresAt', apiKeys.expiresAt)
-
-/** True if each item of a list (JSON) is in another. */
-const isSubset = (list: SQLWrapper, of: SQLWrapper) =>
-  sql`not exists (select 1 from json_each(${list}) where value not in (select value from json_each(${of})))`
-
-/** True if the caller acts for that user: any user, if the caller is none. */
-const actsFor = (userId: SQLWrapper) =>
-  sql<0 | 1>`(${apiKeys.userId} is null or ${apiKeys.userId} is ${userId})`
-
-/** True if the caller reaches all of the projects (JSON; null: all). */
-const reaches = (projectIds: SQLWrapper) =>
-  sql<
-    0 | 1
-  >`(${apiKeys.projectIds} is null or (${projectIds} is not null and ${isSubset(projectIds, apiKeys.projectIds)}))`
 
 /** True if the caller lives as long (null: for ever). */
 const livesUntil = (expiresAt: SQLWrapper) =>
@@ -136,7 +123,7 @@ export const insertKey = compileChange(
 /** The key that the request is about. */
 const it = alias(apiKeys, 'it')
 const isIt = and(eq(it.organizationId, apiKeys.organizationId), eq(it.id, apiKeyId), isNull(it.revokedAt))
-const isManageable = and(actsFor(it.userId), reaches(it.projectIds))
+const isManageable = isManageableBy(it)
 
 export const explainKey = compile(
   explaining({

@@ -25,13 +25,12 @@ type PutBody = {
 export type Contracts<K extends Kind> = ReturnType<typeof contractsOf<K>>
 
 function contractsOf<const K extends Kind>(kind: K) {
-  const { noun, isOfProject, isArchivable } = kind
+  const { noun, isOfProject, isArchivable, isOfOrganization } = kind
   const one = `/v1/${kind.path}/{${kind.idName}}` as `/v1/${K['path']}/{${K['idName']}}`
   const all = `/v1/${kind.path}` as `/v1/${K['path']}`
   const reads = { tag: kind.tag, scope: `${kind.path}:read` } as const
   const writes = { tag: kind.tag, scope: `${kind.path}:write` } as const
   const params = z.object({ [kind.idName as string]: kind.id() })
-  const canBeOutOfReach = isOfProject || kind.type === 'project'
 
   const schema: z.ZodMiniObject = z
     .strictObject({
@@ -58,12 +57,14 @@ function contractsOf<const K extends Kind>(kind: K) {
   const success = { status: 200, description: words(`The ${noun}.`), schema, example } as const
   const errors = {
     400: INPUT_IS_WRONG,
-    ...(canBeOutOfReach && { 403: OUT_OF_REACH }),
+    ...(!isOfOrganization && { 403: OUT_OF_REACH }),
     404: words(`The organization has no ${noun} with this id.`),
     410: words(`The ${noun} was deleted.`),
     500: UNFORESEEN,
     503: STORE_IS_AWAY,
   }
+  const limited = words('The key is limited to projects.')
+  const changeErrors = { ...errors, 403: isOfOrganization ? limited : OUT_OF_REACH }
 
   return {
     put: {
@@ -83,7 +84,7 @@ function contractsOf<const K extends Kind>(kind: K) {
       success,
       errors: {
         400: INPUT_IS_WRONG,
-        ...(canBeOutOfReach && { 403: OUT_OF_REACH }),
+        403: changeErrors[403],
         ...(isOfProject && { 404: words('The organization has no such project.') }),
         409: isOfProject
           ? words(
@@ -146,7 +147,7 @@ function contractsOf<const K extends Kind>(kind: K) {
         .strictObject({ archived: z.boolean() })
         .register(docs, { id: `${kind.name}Update`, example: words({ archived: true }) }),
       success,
-      errors,
+      errors: changeErrors,
     },
     remove: {
       ...writes,
@@ -154,7 +155,10 @@ function contractsOf<const K extends Kind>(kind: K) {
       method: 'DELETE',
       path: one,
       summary: words(`Delete a ${noun}`),
-      description: words(`Deletes the ${noun} and all that hangs on it. Its id is never used again.`),
+      description: words(
+        `Deletes the ${noun} and all that hangs on it. Its id is never used again.` +
+          (kind.type === 'user' ? ' The API keys of the user are revoked.' : ''),
+      ),
       params,
       success: {
         status: 200,
@@ -165,7 +169,10 @@ function contractsOf<const K extends Kind>(kind: K) {
         example: words({ deleted: true, id: kind.exampleId }),
       },
       errors: {
-        ...errors,
+        ...changeErrors,
+        ...(kind.type === 'user' && {
+          403: words('The key is limited to projects, or the user has a live key that yours may not delete.'),
+        }),
         ...(isOfProject && { 409: 'The project is archived: unarchive it first.' }),
       },
     },

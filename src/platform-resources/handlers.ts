@@ -30,6 +30,8 @@ interface Facts extends CallerFacts {
   inReach: 0 | 1
   isDeleted: 0 | 1
   isFrozen: 0 | 1
+  isChangeable: 0 | 1
+  isRemovable: 0 | 1
 }
 
 interface Statements {
@@ -51,10 +53,32 @@ const deleted = ({ noun }: Kind) =>
 
 const frozen = () => new Refusal(409, 'The project is archived, and so frozen: unarchive it first')
 
+const limited = ({ noun }: Kind) =>
+  new Refusal(
+    403,
+    `This API key is limited to projects. To change ${noun}s, which belong to the whole organization, use a key that is not.`,
+  )
+
+/** Deleting a user revokes the user's keys. */
+const keepsKeys = () =>
+  new Refusal(
+    403,
+    'The user has a live API key that yours may not delete: use a key that acts for no user, or delete that key first',
+  )
+
+/** What stands in the way of reading it, and of changing what is not out of reach. */
 function refusalOf(kind: Kind, facts: Facts): Refusal {
   if (!facts.exists) return new Refusal(404, `${kind.idName}: there is no ${kind.noun} with this id`)
   if (!facts.inReach) return outOfReach()
   return facts.isDeleted ? deleted(kind) : frozen()
+}
+
+function changeRefusalOf(kind: Kind, facts: Facts): Refusal {
+  return facts.exists && !facts.isChangeable ? limited(kind) : refusalOf(kind, facts)
+}
+
+function removalRefusalOf(kind: Kind, facts: Facts): Refusal {
+  return facts.exists && facts.isChangeable && !facts.isRemovable ? keepsKeys() : changeRefusalOf(kind, facts)
 }
 
 function idOf({ idName }: Kind, params: Readonly<Record<string, string>>): string {
@@ -89,6 +113,7 @@ function lifeOf<const K extends Kind>(kind: K, contracts: Contracts<K>, statemen
       if (row) return { body: row }
       if (isOfProject && !facts.projectExists) throw noProject()
       if (!facts.inReach) throw outOfReach()
+      if (!facts.isChangeable) throw limited(kind)
       if (facts.exists && facts.isDeleted) throw deleted(kind)
       if (facts.isElsewhere) throw new Refusal(409, `projectId: the ${noun} belongs to another project`)
       if (!facts.isFrozen && facts.exceededQuota) throw quotaExceeded(facts.exceededQuota, call.limits)
@@ -109,7 +134,7 @@ function lifeOf<const K extends Kind>(kind: K, contracts: Contracts<K>, statemen
     remove: endpoint(contracts.remove, async ({ params }, call) => {
       const id = idOf(kind, params)
       const [facts, , [removed]] = await call.run(explain, removals, { id })
-      if (!removed) throw refusalOf(kind, facts)
+      if (!removed) throw removalRefusalOf(kind, facts)
       return { body: { deleted: true as const, id } }
     }),
   }
@@ -124,7 +149,7 @@ function archivingOf<const K extends typeof PROJECT | typeof AGENT>(
   return endpoint(contracts.update, async ({ params, body }, call) => {
     const values = { id: idOf(kind, params), archived: Number(body.archived) }
     const [facts, [row]] = await call.run(explain, [archive], values)
-    if (!row) throw refusalOf(kind, facts)
+    if (!row) throw changeRefusalOf(kind, facts)
     return { body: row }
   })
 }

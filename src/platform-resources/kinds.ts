@@ -27,6 +27,8 @@ export interface Kind {
   readonly isArchivable: boolean
   /** True if it belongs to a project: it is frozen while that is archived, and goes when that is deleted. */
   readonly isOfProject: boolean
+  /** True if it belongs to the whole organization: only a key that is not limited to projects may change it. */
+  readonly isOfOrganization: boolean
 }
 
 export const PROJECT = {
@@ -44,6 +46,7 @@ export const PROJECT = {
   quota: 'projects',
   isArchivable: true,
   isOfProject: false,
+  isOfOrganization: false,
 } as const satisfies Kind
 
 export const AGENT = {
@@ -61,6 +64,7 @@ export const AGENT = {
   quota: 'agents',
   isArchivable: true,
   isOfProject: false,
+  isOfOrganization: true,
 } as const satisfies Kind
 
 export const SESSION = {
@@ -78,6 +82,7 @@ export const SESSION = {
   quota: 'sessions',
   isArchivable: false,
   isOfProject: true,
+  isOfOrganization: false,
 } as const satisfies Kind
 
 export const PULL_REQUEST = {
@@ -95,6 +100,7 @@ export const PULL_REQUEST = {
   quota: 'pullRequests',
   isArchivable: false,
   isOfProject: true,
+  isOfOrganization: false,
 } as const satisfies Kind
 
 export const USER = {
@@ -112,4 +118,5 @@ export const USER = {
   quota: 'users',
   isArchivable: false,
   isOfProject: false,
+  isOfOrganization: true,
 } as const satisfies Kind

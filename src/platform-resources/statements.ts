@@ -3,8 +3,9 @@
  * `deletions`; what hangs on it is gone at once, because every statement looks for what it hangs on.
  */
 import { and, asc, eq, getTableColumns, gt, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { recordRevocations } from '../access/audit.ts'
 import {
-  callerOrganization,
   explainCaller,
   explaining,
   explainUnlimited,
@@ -13,6 +14,7 @@ import {
   mayAct,
   now,
 } from '../access/caller.ts'
+import { isManageable } from '../access/manage-keys.ts'
 import { exceededQuota } from '../access/quotas.ts'
 import { apiKeys, deletions, projects, type sessions } from '../db/schema.ts'
 import { compile, compileChange, excluded, query, rowOf } from '../db/statement.ts'
@@ -37,7 +39,11 @@ function reach(type: Kind['type'], itsProjectId: SQL = sql`null`): SQL<0 | 1> {
   return type === 'session' || type === 'pull_request' ? isInReach(itsProjectId) : sql<0 | 1>`true`
 }
 
-function lifeOf({ type, table: anyTable, quota, isOfProject }: Kind) {
+/** @param isRemovable what else a caller needs to delete it. */
+function lifeOf(
+  { type, table: anyTable, quota, isOfProject, isOfOrganization }: Kind,
+  isRemovable: SQL = sql`true`,
+) {
   // The type checker can't build queries on the union of the tables. Of the columns of sessions,
   // kinds that belong to no project lack `projectId`, and nothing below uses it for them.
   const table = anyTable as typeof sessions
@@ -64,12 +70,16 @@ function lifeOf({ type, table: anyTable, quota, isOfProject }: Kind) {
   const isReached = reach(type, sql`${table.projectId}`)
   const wasReached = reach(type, sql`coalesce(${table.projectId}, ${deletions.projectId})`)
 
+  const isChangeable = isOfOrganization ? isUnlimited : undefined
+
   const exists = or(isNotNull(table.id), isNotNull(deletions.resourceId))
   const facts = {
     exists: sql<0 | 1>`${exists}`.as('exists'),
     inReach: sql<0 | 1>`${wasReached}`.as('inReach'),
     isDeleted: sql<0 | 1>`${isNull(table.id)} or not ${hasProject()}`.as('isDeleted'),
     isFrozen: sql<0 | 1>`not ${isUnfrozen}`.as('isFrozen'),
+    isChangeable: sql<0 | 1>`${isChangeable ?? true}`.as('isChangeable'),
+    isRemovable: sql<0 | 1>`${isRemovable}`.as('isRemovable'),
   }
   const explain = compile(explaining(facts).leftJoin(table, isIt).leftJoin(deletions, wasDeleted))
 
@@ -115,7 +125,15 @@ function lifeOf({ type, table: anyTable, quota, isOfProject }: Kind) {
             }),
           )
           .from(apiKeys)
-          .where(and(mayAct, isOfProject ? isOpen : isReached, sql`not ${isDeletion}`, isNull(exceeded))),
+          .where(
+            and(
+              mayAct,
+              isOfProject ? isOpen : isReached,
+              isChangeable,
+              sql`not ${isDeletion}`,
+              isNull(exceeded),
+            ),
+          ),
       )
       .onConflictDoUpdate({
         target: [table.organizationId, table.id],
@@ -146,7 +164,7 @@ function lifeOf({ type, table: anyTable, quota, isOfProject }: Kind) {
   )
 
   /** The organization that it may be deleted from, or NULL, which matches no row. */
-  const isDeletable = and(mayAct, isReached, isUnfrozen)
+  const isDeletable = and(mayAct, isReached, isChangeable, isRemovable, isUnfrozen)
   const deletableFrom = query
     .select({ organizationId })
     .from(apiKeys)
@@ -188,12 +206,12 @@ function lifeOf({ type, table: anyTable, quota, isOfProject }: Kind) {
 }
 
 /** Archives what can be: a row comes back if it is there and reached. */
-function archiving({ table, type }: typeof PROJECT | typeof AGENT) {
+function archiving({ table, type, isOfOrganization }: typeof PROJECT | typeof AGENT) {
   const { organizationId, ...fields } = getTableColumns(table as typeof projects)
   const changeableFrom = query
     .select({ organizationId: apiKeys.organizationId })
     .from(apiKeys)
-    .where(and(mayAct, reach(type)))
+    .where(and(mayAct, reach(type), isOfOrganization ? isUnlimited : undefined))
   return compileChange(
     query
       .update(table as typeof projects)
@@ -247,18 +265,60 @@ function listingReached() {
   )
 }
 
+/** A key of the user that the request names. */
+const userKey = alias(apiKeys, 'userKey')
+const isUserKey = and(
+  eq(userKey.organizationId, apiKeys.organizationId),
+  eq(userKey.userId, id),
+  isNull(userKey.revokedAt),
+)
+
+/** True if the caller may manage each live key of the user. */
+const managesUserKeys = sql`not exists ${query
+  .select({ one: sql`1` })
+  .from(userKey)
+  .where(
+    and(
+      isUserKey,
+      or(isNull(userKey.expiresAt), gt(userKey.expiresAt, now)),
+      sql`not (${isManageable(userKey)})`,
+    ),
+  )}`
+/** True once this request has deleted the user. */
+const isUserDeleted = sql`exists ${query
+  .select({ one: sql`1` })
+  .from(deletions)
+  .where(
+    and(
+      eq(deletions.organizationId, apiKeys.organizationId),
+      eq(deletions.resourceType, 'user'),
+      eq(deletions.resourceId, id),
+      eq(deletions.deletedAt, now),
+    ),
+  )}`
+const mayRevokeUserKeys = and(mayAct, isUnlimited, managesUserKeys, isUserDeleted)
+
+const recordUserKeys = recordRevocations(userKey as unknown as typeof apiKeys, isUserKey, mayRevokeUserKeys)
+
 /** The keys of a user go with it, in the same transaction: who calls is asked of the key alone. */
-const revokeKeys = compile(
+const revokeUserKeys = compile(
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
     .where(
-      and(eq(apiKeys.organizationId, callerOrganization), eq(apiKeys.userId, id), isNull(apiKeys.revokedAt)),
+      and(
+        eq(
+          apiKeys.organizationId,
+          query.select({ organizationId: apiKeys.organizationId }).from(apiKeys).where(mayRevokeUserKeys),
+        ),
+        eq(apiKeys.userId, id),
+        isNull(apiKeys.revokedAt),
+      ),
     ),
 )
 
 const projectLife = lifeOf(PROJECT)
-const userLife = lifeOf(USER)
+const userLife = lifeOf(USER, managesUserKeys)
 
 export const projectStatements = {
   ...projectLife,
@@ -271,4 +331,7 @@ export const pullRequestStatements = {
   ...lifeOf(PULL_REQUEST),
   listOfProject: listingOfProject(PULL_REQUEST.table),
 }
-export const userStatements = { ...userLife, removals: [...userLife.removals, revokeKeys] as const }
+export const userStatements = {
+  ...userLife,
+  removals: [...userLife.removals, recordUserKeys, revokeUserKeys] as const,
+}

@@ -37,6 +37,8 @@ async function addWithId(workspace: Workspace, type: Kind['type'], id: string, p
 function lifeOf({ type, path, name, add }: Kind): Rows {
   const isProject = type === 'project'
   const reach = isProject ? ({ outOfReach: 403 } as const) : {}
+  // Agents and users belong to the whole organization.
+  const change = isProject ? reach : ({ outOfReach: 403, reachesAll: true } as const)
   const prepare = async (workspace: Workspace) => {
     const id = await add(workspace, '')
     return { path: `/v1/${path}/${id}`, ids: [id], ...(isProject && { projectIds: [id] }) }
@@ -52,7 +54,7 @@ function lifeOf({ type, path, name, add }: Kind): Rows {
           ...(isProject && { projectIds: [id] }),
         }
       },
-      ...reach,
+      ...change,
       namesNothing: true,
       newNames: [`${type}Id`],
       variations: {
@@ -93,17 +95,18 @@ function lifeOf({ type, path, name, add }: Kind): Rows {
     },
     [`delete${name}`]: {
       prepare,
-      ...reach,
+      ...change,
       variations: {
+        ...wasDeleted(type, lastSegment),
         ...(type === 'user' && {
           'it has a key': {
+            refusesUsers: true,
             async apply(workspace: Workspace, example) {
-              await workspace.addKey({ userId: example.ids[0] ?? '' })
-              return example
+              await workspace.addKey({ userId: lastSegment(example.path) })
+              return { ...example, keyOptions: { userId: null } }
             },
           } satisfies Row['variations'][string],
         }),
-        ...wasDeleted(type, lastSegment),
       },
     },
     ...(type !== 'user' && {
@@ -112,7 +115,7 @@ function lifeOf({ type, path, name, add }: Kind): Rows {
           ...(await prepare(workspace)),
           json: { archived: true },
         }),
-        ...reach,
+        ...change,
         variations: {
           'it is unarchived': { apply: async (_, example) => ({ ...example, json: { archived: false } }) },
           ...wasDeleted(type, lastSegment),

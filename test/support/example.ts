@@ -27,6 +27,8 @@ export interface Variation {
   readonly idle?: true
   /** True if a key that is limited to projects gets 403. */
   readonly reachesAll?: true
+  /** True if a key that acts as a user gets 403. */
+  readonly refusesUsers?: true
   /** The calls to the database, if they aren't as many as without the variation. */
   readonly calls?: number
   apply(workspace: Workspace, example: Example): Promise<Example>
