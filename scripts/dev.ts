@@ -38,21 +38,22 @@ const beginning = await beginDemo(target)
 /** What is different on this machine, unless a flag says otherwise. */
 const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RUN_ENDPOINTS: 'on' }
 const given = options.var as string[]
-const settings = Object.entries(SETTINGS).filter(
-  ([name]) => !given.some((each) => each.startsWith(`${name}:`)),
-)
+const settings = Object.entries(SETTINGS)
+  .map(([name, value]) => `${name}:${value}`)
+  .filter((setting) => !given.some((each) => each.startsWith(setting.replace(/:.*/, ':'))))
+const receivesRuns = [...given, ...settings].includes('LOCAL_RUN_ENDPOINTS:on')
 startDevelopmentServer([
   ...args,
   ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', DEFAULT_PORT]),
   ...(target.persistTo === undefined ? ['--persist-to', stateFolder(target)] : []),
-  ...settings.flatMap(([name, value]) => ['--var', `${name}:${value}`]),
+  ...settings.flatMap((setting) => ['--var', setting]),
   // Its own address, also where wrangler.toml has a route.
   '--local-upstream',
   `localhost:${options.port}`,
 ])
 await untilHealthy(baseUrl)
 const demo = beginning ? await fillDemo(baseUrl, beginning) : loadDemo(target)
-showDemo(demo && (await receiveRuns(baseUrl, demo)))
+showDemo(demo && receivesRuns ? await receiveRuns(baseUrl, demo) : demo)
 await tickEachMinute(baseUrl)
 
 function showDemo(demo: Demo | undefined): void {
@@ -68,7 +69,13 @@ function showDemo(demo: Demo | undefined): void {
   )
   console.log(`Reference, to try each operation: ${baseUrl}/docs\n`)
   console.log(`${curlLines({ ...demo, baseUrl }).join('\n\n')}\n`)
-  console.log('A schedule of "* * * * *" fires within a minute. Runs are received here, and printed.\n')
+  console.log(
+    `A schedule of "* * * * *" fires within a minute. ${
+      receivesRuns
+        ? 'Runs are received here, and printed.'
+        : 'LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.'
+    }\n`,
+  )
 }
 
 /** Waits as long as it takes: if the server can't start, it ends this process. */

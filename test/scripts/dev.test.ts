@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Service } from '../../scripts/service.ts'
 import {
   curlLinesOf,
@@ -278,20 +278,35 @@ describe('npm run dev', () => {
   })
 })
 
-describe('the generated client', () => {
-  it('calls all seven operations on the demo workspace', async () => {
-    const state = newFolder()
-    const service = await startDevServer(state, await freePort())
-    try {
-      const output = execFileSync('node', ['client/example.ts', join(state, 'demo.json')], {
-        cwd: ROOT,
-        encoding: 'utf8',
-      })
-      expect(output.trim().split('\n')).toHaveLength(7)
-    } finally {
-      await stopDevServer(service)
-      rmSync(state, { recursive: true })
-    }
+describe('npm run dev -- --var LOCAL_RUN_ENDPOINTS:off', () => {
+  const state = newFolder()
+  let service: DevServer
+
+  beforeAll(async () => {
+    service = await startDevServer(state, await freePort(), '--var', 'LOCAL_RUN_ENDPOINTS:off')
+  })
+  afterAll(async () => {
+    await stopDevServer(service)
+    rmSync(state, { recursive: true })
+  })
+
+  it('sets no run endpoint, says so, and allows none on this machine', async () => {
+    const { baseUrl, apiKey, runEndpointSecret } = readDemo(state)
+    expect(runEndpointSecret).toBeUndefined()
+    const note = 'LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.'
+    await vi.waitFor(() => expect(service.printed).toContain(note))
+    const api = new Service(baseUrl, apiKey)
+    await expect(api.send('GET', '/v1/run-endpoint')).rejects.toThrow('There is no run endpoint')
+    const json = { url: 'http://127.0.0.1:9000/' }
+    await expect(api.send('PUT', '/v1/run-endpoint', json)).rejects.toThrow('https://')
+  })
+
+  it('fills a demo workspace on which the generated client calls all seven operations', () => {
+    const output = execFileSync('node', ['client/example.ts', join(state, 'demo.json')], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    })
+    expect(output.trim().split('\n')).toHaveLength(7)
   })
 })
 
