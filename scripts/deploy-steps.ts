@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Unstable_Config as Configuration } from 'wrangler'
 import { SCOPES } from '../src/access/scopes.ts'
+import { isOn } from '../src/environment.ts'
 import { selectAnyOrganization } from '../src/provisioning.ts'
 import { Account } from './cloudflare.ts'
 import { deployedDatabase, execute } from './database.ts'
@@ -130,6 +131,11 @@ function check({ target }: Deploying): Step {
 
 /** Builds the Worker, and changes nothing. @returns what it would be. @throws what is wrong with it. */
 export function checkDeployment(deployment: Deployment): string {
+  if (isOn(String(configurationOf(deployment).vars.LOCAL_RUN_ENDPOINTS))) {
+    throw new Error(
+      'LOCAL_RUN_ENDPOINTS is "on", which lets a run endpoint be an address of the machine that delivers; allowed in a deployment: "off".',
+    )
+  }
   const { stdout, stderr } = callWrangler(CHECK, deployment)
   // Of a setting that it does not know, wrangler only warns.
   if (/configuration:\s*$/m.test(stderr)) throw new Error(stderr.trim())

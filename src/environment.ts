@@ -23,7 +23,7 @@ export interface Environment {
   readonly READ_REPLICATION?: string
   /** "off" logs only what failed; else there is a line for each request and each tick. */
   readonly REQUEST_LOG?: string
-  /** "on" allows run endpoints on this machine, if the service itself is called on it: only `npm run dev` sets it. */
+  /** "on" allows run endpoints on this machine: `npm run dev` sets it, `npm run deploy` refuses it. */
   readonly LOCAL_RUN_ENDPOINTS?: string
   /** The most pins of a user. */
   readonly PIN_LIMIT?: string

@@ -7,11 +7,6 @@ const NOT_PUBLIC = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|oni
 
 const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}|\[.*\])$/
 
-/** True for a host that is this machine. */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname)
-}
-
 /**
  * What is wrong with the URL of a receiver, or undefined. IP addresses are refused whether private or not: a name can
  * be looked up and has a certificate.
@@ -21,7 +16,7 @@ export function problemOfReceiver(text: string, allowsLocal: boolean): string | 
   if (!URL.canParse(text)) return 'expected a URL such as "https://hooks.example.com/runs"'
   const { protocol, hostname, username, password, hash } = new URL(text)
   const host = hostname.replace(/\.$/, '')
-  const isLocal = allowsLocal && isLoopback(host)
+  const isLocal = allowsLocal && LOOPBACK.test(host)
   if (protocol !== 'https:' && !(isLocal && protocol === 'http:'))
     return 'expected a URL that begins with https://'
   if (username || password) return 'expected a URL without user name and password'

@@ -1,7 +1,7 @@
 import type { Call } from '../access/call.ts'
 import { parseKeyRing } from '../crypto/key-ring.ts'
 import { seal } from '../crypto/sealed-value.ts'
-import { isLoopback, problemOfReceiver } from '../delivery/receiver.ts'
+import { problemOfReceiver } from '../delivery/receiver.ts'
 import { mintSecret, SECRET_CONTEXT } from '../delivery/signature.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Refusal } from '../http/errors.ts'
@@ -36,9 +36,8 @@ function originOf(url: string): string {
   return host ? describeSent(`${protocol}//${host}`) : 'one without a host'
 }
 
-export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body, request }, call) => {
-  const isCalledLocally = isLoopback(new URL(request.url).hostname)
-  const problem = problemOfReceiver(body.url, call.allowsLocalRunEndpoints && isCalledLocally)
+export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, call) => {
+  const problem = problemOfReceiver(body.url, call.allowsLocalRunEndpoints)
   if (problem) throw await call.refuseInput(`url: ${problem}, got ${originOf(body.url)}`)
   const { secret, values } = await newSecret(call)
   const url = new URL(body.url).href

@@ -68,6 +68,11 @@ describe('npm run deploy -- --dry-run', () => {
     ['a wrong value', TOML.replace('crons = ["* * * * *"]', 'crons = 5'), /crons/],
     ['a setting that there is not', `surprise = true\n${TOML}`, /surprise/],
     ['code that is not there', TOML.replace('src/index.ts', 'src/nothing.ts'), /nothing\.ts/],
+    [
+      'run endpoints on this machine',
+      TOML.replace('LOCAL_RUN_ENDPOINTS = "off"', 'LOCAL_RUN_ENDPOINTS = "on"'),
+      /LOCAL_RUN_ENDPOINTS is "on"/,
+    ],
     ['no TOML', TOML.replace('[vars]', '[vars'), /toml/i],
   ])('fails for %s', async (_, toml, reason) => {
     const { code, printed } = await dryRun('--config', newProject(toml).config)
