@@ -444,12 +444,8 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   if (references.length !== runs) throw new Error(`${references.length} of ${runs} schedules fired`)
   const deliver = async () => {
     let use = UNUSED
-    for (let start = 0; start < runs; start += RUNS_A_MESSAGE * MESSAGES_A_BATCH) {
-      const messages = Array.from({ length: MESSAGES_A_BATCH }, (_, index) => {
-        const first = start + index * RUNS_A_MESSAGE
-        return { runs: references.slice(first, first + RUNS_A_MESSAGE) }
-      })
-      await server.deliver(messages)
+    for (let start = 0; start < runs; start += RUNS_A_MESSAGE) {
+      await server.deliver({ runs: references.slice(start, start + RUNS_A_MESSAGE) })
       use = sumOf(use, await latest(server, LATEST_BATCH))
     }
     return use
@@ -464,9 +460,6 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   if (left > 0) throw new Error(`${left} of ${runs} runs were not forgotten`)
   return results
 }
-
-/** As wrangler.toml has it. */
-const MESSAGES_A_BATCH = 4
 
 async function latest(server: WorkerServer, path: string): Promise<DatabaseUse> {
   return (await (await fetch(new URL(path, server.origin))).json()) as DatabaseUse

@@ -21,6 +21,7 @@ import {
   usdBeyond,
   usdOf,
 } from './costs.ts'
+import type { Deliveries } from './delivery.ts'
 import { median } from './load.ts'
 import type { Distance, Gap, Growth, Loads, OperationCost, Speed, Tick } from './measure.ts'
 import type { NextRuns } from './next-run.ts'
@@ -34,6 +35,7 @@ export interface Results {
   readonly growth: readonly Growth[]
   readonly nextRuns: readonly NextRuns[]
   readonly ticks: readonly Tick[]
+  readonly deliveries: readonly Deliveries[]
   readonly counted: Counted
   readonly startUps: readonly { contender: string; gzipBytes: number; evaluationMs: number }[]
 }
@@ -133,6 +135,19 @@ export function report(results: Results): string {
         '× the CPU each at the fewest',
       ],
       tickRows(results.ticks),
+    ),
+    '',
+    'The time from the request for a run to its arrival at the run endpoint, of 100 runs of one organization, through the queues',
+    'of wrangler.toml; then beside 1,000 runs of another organization that are due at once, whose run endpoint never answers.',
+    '',
+    ...table(
+      ['beside', 'delivered', 'p50 ms', 'p99 ms'],
+      results.deliveries.map(({ beside, delivered, p50Ms, p99Ms }) => [
+        beside,
+        whole(delivered),
+        fine(p50Ms),
+        fine(p99Ms),
+      ]),
     ),
     '',
     'The CPU of computing one next run, in microseconds: bundles in a loop in Node, each call with the parsing. Median and',
@@ -293,7 +308,7 @@ function costs(counted: Counted): string[] {
       usages.map(({ name, usage }) => usageRow(name, usage)),
     ),
     '',
-    'Ten runs that are due together share a message of the queue, and its batch, which is a request. A run counts with its delivery and',
+    'Five runs of an organization that are due together share a message of the queue, which is a batch and so a request. A run counts with its delivery and',
     'with its row being forgotten after 90 days. That an event of the audit trail is forgotten after a year, one row written, is not counted.',
     '',
     `A service that nobody calls ticks once a minute. A tick with nothing to do makes ${whole(counted.idle.database.statements)} D1 statements in ` +

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { organizationId, schema, seed, userId } from './data.ts'
+import { deliveries } from './delivery.ts'
 import * as measure from './measure.ts'
 import { nextRuns } from './next-run.ts'
 import { report } from './report.ts'
@@ -136,6 +137,8 @@ async function run(): Promise<void> {
   const ticks = await measure.ticks(workerContender('service', await startSeeded(instrumented)), SIZES)
   await stopAll()
   const computed = await nextRuns(folder, SIZES)
+  say('Deliveries')
+  const delivered = await deliveries()
 
   say('Every operation')
   const idle = await measure.idleTick(await startEmpty(instrumented), SIZES.idleTicks)
@@ -155,6 +158,7 @@ async function run(): Promise<void> {
     growth,
     nextRuns: computed,
     ticks,
+    deliveries: delivered,
     counted: { operations, idle, runs, sizes: sizes() },
     startUps,
   })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+import { configurationOf } from '../scripts/wrangler.ts'
 import { COLLECT_GARBAGE } from './instrument.ts'
 
 // Miniflare starts workerd with it. `COLLECT_GARBAGE` needs it.
@@ -34,8 +35,8 @@ export interface WorkerServer extends Server {
   watchMemory(): Promise<void>
   /** Fires the Cron Trigger. */
   tick(at: Date): Promise<void>
-  /** Hands messages over as the queue does. */
-  deliver(messages: readonly object[]): Promise<void>
+  /** Hands a message over as the queue does. */
+  deliver(message: object): Promise<void>
 }
 
 /** Bundles a Worker as `wrangler deploy --minify` does. @param instrumented wraps its database, see instrument.ts. */
@@ -62,22 +63,37 @@ export async function bundle(contents: string): Promise<Bundle> {
   return { code, gzipBytes: gzipSync(code, { level: 9 }).byteLength }
 }
 
+/** What answers the requests that a Worker makes. */
+export type Outside = (request: { readonly url: string; readonly headers: Headers }) => Promise<Response>
+
 /**
- * Its queue has no consumer: what is sent is dropped. Whatever it calls outside answers 204.
  * @param variables text bindings.
+ * @param receiver takes the deliveries of runs, through the queues of wrangler.toml. Without it the queues have no
+ *   consumer: what is sent is dropped.
  */
-export async function startWorker(bundle: Bundle, variables: Record<string, string>): Promise<WorkerServer> {
+export async function startWorker(
+  bundle: Bundle,
+  variables: Record<string, string>,
+  receiver?: Outside,
+): Promise<WorkerServer> {
+  const { compatibility_date, compatibility_flags, queues } = configurationOf({})
+  const queueProducers = queues.producers?.map(({ binding, queue = '' }) => [binding, queue]) ?? []
+  const queueConsumers = queues.consumers?.map(({ queue, max_batch_size: maxBatchSize = 10 }) => [
+    queue,
+    { maxBatchSize },
+  ])
   const before = new Set(childrenOf(process.pid))
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       name: 'contender',
       modules: [{ type: 'ESModule', path: 'index.js', contents: bundle.code }],
-      compatibilityDate: '2026-11-01',
-      compatibilityFlags: ['nodejs_compat'],
+      compatibilityDate: compatibility_date as string,
+      compatibilityFlags: compatibility_flags,
       bindings: variables,
       d1Databases: { DB: 'bench' },
       r2Buckets: { OBJECTS: 'bench' },
-      queueProducers: { RUNS: 'bench' },
+      queueProducers: Object.fromEntries(queueProducers),
+      ...(receiver && { queueConsumers: Object.fromEntries(queueConsumers ?? []) }),
       ratelimits: {
         KEY_RATE_LIMIT: { namespace_id: '1', simple: { limit: 600, period: 60 } },
         ORGANIZATION_RATE_LIMIT: { namespace_id: '3', simple: { limit: 6000, period: 60 } },
@@ -87,7 +103,7 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
       handleStructuredLogs: ({ level, message }) => {
         if (level === 'error') console.error(message)
       },
-      outboundService: () => new Response(null, { status: 204 }),
+      outboundService: receiver ?? (() => new Response(null, { status: 204 })),
       unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
       cf: false,
     }),
@@ -106,15 +122,9 @@ export async function startWorker(bundle: Bundle, variables: Record<string, stri
       const { outcome } = await worker.scheduled({ scheduledTime, cron: '* * * * *' })
       if (outcome !== 'ok') throw new Error(`The tick ended with ${outcome}`)
     },
-    deliver: async (messages) => {
+    deliver: async (body) => {
       const worker = await miniflare.getWorker()
-      const batch = messages.map((body, index) => ({
-        id: String(index),
-        timestamp: new Date(),
-        attempts: 1,
-        body,
-      }))
-      const { outcome } = await worker.queue('bench', batch)
+      const { outcome } = await worker.queue('bench', [{ id: '0', timestamp: new Date(), attempts: 1, body }])
       if (outcome !== 'ok') throw new Error(`The delivery ended with ${outcome}`)
     },
     cpuMs: () => processes.reduce((sum, pid) => sum + cpuMsOf(pid), 0),

@@ -873,7 +873,7 @@ export interface paths {
         get: operations["retrieveRunEndpoint"];
         /**
          * Set the run endpoint
-         * @description Has every run sent to a URL from now on, as a POST that is signed by the Standard Webhooks specification. Runs that were pending before stay so. At another URL later the secret stays the same.
+         * @description Has each run that is made from now on sent to a URL, as a POST that is signed by the Standard Webhooks specification. Runs that were made before stay pending. If there is a run endpoint, its URL changes, also for runs that are not delivered yet; its secret stays the same.
          *
          *     Scope: `run-endpoint:write`.
          */
@@ -881,7 +881,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the run endpoint
-         * @description Forgets the run endpoint and its secret. Runs that are pending can be pulled.
+         * @description Deletes the run endpoint and its secret. Its pending runs can be pulled; a run endpoint that is set later does not get them.
          *
          *     Scope: `run-endpoint:write`.
          */

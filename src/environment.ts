@@ -8,6 +8,8 @@ export interface Environment {
   readonly OBJECTS: R2Bucket
   /** Runs on their way to run endpoints. */
   readonly RUNS: Queue<RunMessage>
+  /** Runs on their way to run endpoints that are slow to answer. */
+  readonly SLOW_RUNS: Queue<RunMessage>
   /** The files in public/. */
   readonly ASSETS: Fetcher
   readonly KEY_RATE_LIMIT: RateLimit

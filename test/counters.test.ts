@@ -1,11 +1,9 @@
-import { createMessageBatch, type MessageBatchMessage } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, vi } from 'vitest'
 import { recordUse } from '../src/access/caller.ts'
 import * as schema from '../src/db/schema.ts'
-import { deliverRuns } from '../src/delivery/deliver.ts'
 import type { RunMessage } from '../src/delivery/message.ts'
 import { operations } from '../src/operations.ts'
 import { tick } from '../src/tick/tick.ts'
@@ -23,6 +21,7 @@ import {
   send,
   withIds,
 } from './support/examples.ts'
+import { deliverBatch } from './support/queue.ts'
 import { Workspace } from './support/workspace.ts'
 
 const AS_IT_IS = 'as it is'
@@ -57,11 +56,10 @@ async function tickAndDeliver(DB: D1Database): Promise<void> {
   await workspace.addRunEndpoint()
   const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent(), { cron: '* * * * *' })
   await workspace.addRun(scheduleId, { scheduledAt: '2020-01-01T00:00:00.000Z' })
-  const messages: MessageBatchMessage<RunMessage>[] = []
+  const messages: RunMessage[] = []
   const RUNS = {
     async sendBatch(batch: Iterable<MessageSendRequest<RunMessage>>) {
-      for (const { body } of batch)
-        messages.push({ id: String(messages.length), timestamp: 0, attempts: 1, body })
+      for (const { body } of batch) messages.push(body)
     },
   } as unknown as Queue<RunMessage>
   const errors = vi.spyOn(console, 'error')
@@ -69,7 +67,7 @@ async function tickAndDeliver(DB: D1Database): Promise<void> {
   expect(errors.mock.calls).toEqual([])
   errors.mockRestore()
   expect(messages.length).toBeGreaterThan(0)
-  await deliverRuns(createMessageBatch('workspace-api-runs', messages), { ...env, DB })
+  await deliverBatch(messages, { DB })
   const runs = await workspace.dump('runs')
   expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['delivered', 'skipped']))
 }

@@ -1,9 +1,7 @@
-import { createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, describe, expect, it } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
-import { deliverRuns } from '../src/delivery/deliver.ts'
 import type { RunMessage } from '../src/delivery/message.ts'
 import type { Environment } from '../src/environment.ts'
 import { nextRun } from '../src/schedules/next-run.ts'
@@ -13,6 +11,7 @@ import { recordMissedRuns } from '../src/tick/record-missed.ts'
 import { tick } from '../src/tick/tick.ts'
 import { request } from './support/api.ts'
 import { databaseWith, watchedDatabase } from './support/bindings.ts'
+import { deliverBatch } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -51,11 +50,7 @@ function newOutbox() {
     },
   } as unknown as Environment['RUNS']
   /** Hands what is there to the consumer. */
-  const deliver = async () => {
-    const taken = messages.splice(0)
-    const batch = taken.map((body, index) => ({ id: String(index), timestamp: START, attempts: 1, body }))
-    await deliverRuns(createMessageBatch('workspace-api-runs', batch), env)
-  }
+  const deliver = () => deliverBatch(messages.splice(0))
   return { messages, environment: { ...env, RUNS }, deliver }
 }
 

@@ -1,16 +1,16 @@
-import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from 'cloudflare:test'
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { parseKeyRing } from '../src/crypto/key-ring.ts'
 import { open } from '../src/crypto/sealed-value.ts'
-import { deliverRuns } from '../src/delivery/deliver.ts'
 import { SECRET_CONTEXT } from '../src/delivery/signature.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { dumpStores } from './support/examples.ts'
+import { deliverBatch } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -54,8 +54,7 @@ async function signingSecrets(workspace: Workspace, secrets: string[]): Promise<
       attempts: 0,
     },
   ]
-  const message = { id: '1', timestamp: new Date(), attempts: 1, body: { runs } }
-  await deliverRuns(createMessageBatch('workspace-api-runs', [message]), env)
+  await deliverBatch([{ runs }])
   const [received] = await receiver.received()
   return secrets.filter((secret) => {
     try {
@@ -408,20 +407,21 @@ describe('a URL on this machine', () => {
   ]
 
   // The `Host` header of a request decides its origin.
-  'http://localhost:8787',
+  it.each([
+    'http://localhost:8787',
     'http://127.0.0.1:8787',
     'http://[::1]:8787',
-    it.each(['https://workspace.example', 'https://api.example.com', 'http://192.168.1.1:8787'])(
-      'is allowed by the setting alone, also where the service is called at %s',
-      async (origin) => {
-        for (const url of LOCAL_URLS) {
-          expect([url, await putFrom(origin, url, 'on')]).toEqual([url, 200])
-          for (const setting of ['off', 'ON', 'true', '1', '', undefined]) {
-            expect([url, setting, await putFrom(origin, url, setting)]).toEqual([url, setting, 400])
-          }
-        }
-      },
-    )
+    'https://workspace.example',
+    'https://api.example.com',
+    'http://192.168.1.1:8787',
+  ])('is allowed by the setting alone, also where the service is called at %s', async (origin) => {
+    for (const url of LOCAL_URLS) {
+      expect([url, await putFrom(origin, url, 'on')]).toEqual([url, 200])
+      for (const setting of ['off', 'ON', 'true', '1', '', undefined]) {
+        expect([url, setting, await putFrom(origin, url, setting)]).toEqual([url, setting, 400])
+      }
+    }
+  })
 
   it.each([
     'http://192.168.0.1/',

@@ -1,14 +1,13 @@
-import { createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Values } from '../src/db/statement.ts'
-import { deliverRuns } from '../src/delivery/deliver.ts'
 import type { RunMessage, RunReference } from '../src/delivery/message.ts'
 import type { Environment } from '../src/environment.ts'
 import { tick } from '../src/tick/tick.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase } from './support/bindings.ts'
+import { deliverBatch } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import { now, Workspace } from './support/workspace.ts'
 
@@ -99,10 +98,7 @@ function recordingQueue() {
   return { sent, RUNS: { sendBatch } as unknown as Environment['RUNS'] }
 }
 
-async function deliver(runs: RunReference[]): Promise<void> {
-  const message = { id: '1', timestamp: new Date(), attempts: 1, body: { runs } }
-  await deliverRuns(createMessageBatch('workspace-api-runs', [message]), env)
-}
+const deliver = (runs: RunReference[]) => deliverBatch([{ runs }])
 
 const idempotent = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 

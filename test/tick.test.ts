@@ -1,9 +1,8 @@
-import { createMessageBatch, createScheduledController } from 'cloudflare:test'
+import { createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, describe, expect, it } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
-import { deliverRuns } from '../src/delivery/deliver.ts'
 import type { RunMessage, RunReference } from '../src/delivery/message.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
@@ -13,6 +12,7 @@ import { fireSchedules } from '../src/tick/fire.ts'
 import { tick } from '../src/tick/tick.ts'
 import { request } from './support/api.ts'
 import { databaseWith, watchedDatabase } from './support/bindings.ts'
+import { deliverBatch } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -23,6 +23,9 @@ const LEASE_MINUTES = 16
 const MOST_STATEMENTS = 1000
 /** What a tick claims at the most. */
 const CLAIMS_A_TICK = 30_000
+
+/** A hundred messages of five. */
+const RUNS_A_CALL = 500
 
 /** The minute in which the tests began. */
 const START = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS)
@@ -77,27 +80,16 @@ class Outbox {
     for (let count = 0; count < tries; count++) {
       const messages = this.messages
       this.messages = []
-      for (let start = 0; start < messages.length; start += 4) {
-        const batch = messages.slice(start, start + 4)
+      for (const message of messages) {
         try {
-          await deliver(batch, environment)
+          await deliverBatch([message], environment)
         } catch {
-          this.messages.push(...batch)
+          this.messages.push(message)
         }
       }
     }
     this.messages = []
   }
-}
-
-function deliver(messages: readonly RunMessage[], environment: Environment): Promise<void> {
-  const batch = messages.map((body, index) => ({
-    id: String(index),
-    timestamp: new Date(),
-    attempts: 1,
-    body,
-  }))
-  return deliverRuns(createMessageBatch('workspace-api-runs', batch), environment)
 }
 
 /** The database, but the call of this number fails: before it is done, or although it is. */
@@ -273,15 +265,26 @@ describe('a schedule that is due', () => {
     expect(await deliveredIds(receiver)).toEqual([runIdOf(id, iso(0))])
   })
 
+  it('shares messages with up to four of its own organization, and with none of another', async () => {
+    const workspaces = []
+    for (let count = 0; count < 3; count++) {
+      const { workspace, projectId } = await withReceiver()
+      await addManyDue(workspace, projectId, 7, { stepMs: 1 })
+      workspaces.push(workspace)
+    }
+    const outbox = new Outbox()
+    await tick({ ...env, RUNS: outbox.RUNS }, at(1))
+    for (const workspace of workspaces) expect(outbox.of(workspace)).toHaveLength(7)
+    const messages = outbox.messages.map(({ runs }) => runs.map(({ organizationId }) => organizationId))
+    expect(messages.map((organizationIds) => new Set(organizationIds).size)).toEqual(messages.map(() => 1))
+    expect(messages.map(({ length }) => length).sort()).toEqual([2, 2, 2, 5, 5, 5])
+  })
+
   it('stays as the consumer leaves it that is faster than the tick', async () => {
     const { workspace, projectId, receiver } = await withReceiver()
     await addDue(workspace, projectId, 0)
     const RUNS = {
-      sendBatch: (messages: { body: RunMessage }[]) =>
-        deliver(
-          messages.map(({ body }) => body),
-          env,
-        ),
+      sendBatch: (messages: { body: RunMessage }[]) => deliverBatch(messages.map(({ body }) => body)),
     } as unknown as Environment['RUNS']
     await tick({ ...env, RUNS }, START)
     expect(await workspace.dump('runs')).toEqual([
@@ -300,7 +303,7 @@ describe('a schedule that is due', () => {
     const outbox = new Outbox()
     await tick({ ...env, RUNS: outbox.RUNS }, START)
     if (acknowledges) await request('POST', `/v1/runs/${runId}/acknowledge`, { key })
-    for (let count = 0; count < 3; count++) await deliver(outbox.messages, env)
+    for (let count = 0; count < 3; count++) await deliverBatch(outbox.messages)
     expect(await receiver.received()).toHaveLength(received)
   })
 
@@ -606,23 +609,20 @@ describe('after a fault', () => {
       { number, when: 'before' as const },
       { number, when: 'after' as const },
     ]),
-  )(
-    'of the queue $when it has taken page $number, every run is sent in the end',
-    async ({ number, when }) => {
-      const { workspace, projectId } = await withReceiver()
-      await addManyDue(workspace, projectId, 2100)
-      const outbox = new Outbox({ number, when })
-      await tick({ ...env, RUNS: outbox.RUNS }, START)
-      const sent = number * 1000 - (when === 'before' ? 1000 : 0)
-      expect(outbox.of(workspace)).toHaveLength(Math.min(sent, 2100))
-      await tick({ ...env, RUNS: outbox.RUNS }, at(1))
-      expect(new Set(outbox.of(workspace)).size).toBe(2100)
-      expect(outbox.of(workspace).length).toBeLessThanOrEqual(3100)
-      const settled = outbox.of(workspace).length
-      await tick({ ...env, RUNS: outbox.RUNS }, at(2))
-      expect(outbox.of(workspace)).toHaveLength(settled)
-    },
-  )
+  )('of the queue $when its call $number, every run is sent in the end', async ({ number, when }) => {
+    const { workspace, projectId } = await withReceiver()
+    await addManyDue(workspace, projectId, 2100)
+    const outbox = new Outbox({ number, when })
+    await tick({ ...env, RUNS: outbox.RUNS }, START)
+    const sent = (number - (when === 'before' ? 1 : 0)) * RUNS_A_CALL
+    expect(outbox.of(workspace)).toHaveLength(Math.min(sent, 2100))
+    await tick({ ...env, RUNS: outbox.RUNS }, at(1))
+    expect(new Set(outbox.of(workspace)).size).toBe(2100)
+    expect(outbox.of(workspace).length).toBeLessThanOrEqual(3100)
+    const settled = outbox.of(workspace).length
+    await tick({ ...env, RUNS: outbox.RUNS }, at(2))
+    expect(outbox.of(workspace)).toHaveLength(settled)
+  })
 
   const consumerFaults = ([1, 2] as const).flatMap((number) =>
     (['before', 'after'] as const).flatMap((when) =>

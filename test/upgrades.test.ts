@@ -1,17 +1,17 @@
 /** Upgrades keep data: databases of every earlier schema, filled by the services of their time, are migrated and used. */
-import { createExecutionContext, createMessageBatch, reset } from 'cloudflare:test'
+import { createExecutionContext, reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { SCOPES } from '../src/access/scopes.ts'
 import { runBatch } from '../src/db/statement.ts'
-import { deliverRuns } from '../src/delivery/deliver.ts'
 import type { RunMessage } from '../src/delivery/message.ts'
 import type { Environment } from '../src/environment.ts'
 import { ProjectEnvironments } from '../src/index.ts'
 import { insertApiKey, mintApiKey } from '../src/provisioning.ts'
 import { tick } from '../src/tick/tick.ts'
 import { type RequestOptions, request } from './support/api.ts'
+import { deliverBatch } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import {
   DELETED_SESSION,
@@ -485,13 +485,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     const { messages, RUNS } = outbox()
     const runs = `/v1/projects/${WEBSITE}/schedules/${HOURLY}/runs`
     const run = await request('POST', runs, { key, environment: { RUNS } })
-    const batch = messages.map((message) => ({
-      id: uuid(9901),
-      timestamp: new Date(),
-      attempts: 1,
-      body: message,
-    }))
-    await deliverRuns(createMessageBatch('workspace-api-runs', batch), env)
+    await deliverBatch(messages)
     const [received] = await receiver.received()
     expect(body.secret === null).toBe(hasRuns)
     for (const secret of hasRuns ? SECRETS : [body.secret]) {

@@ -330,6 +330,8 @@ export const runEndpoints = sqliteTable(
     previousExpiresAt: text(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
+    /** It was slow to answer, and until then its runs go through the queue of those that are. */
+    slowUntil: text(),
   },
   (table) => [
     index('runEndpointsByKeyId').on(keyIdOf(table.sealedSecret)),

@@ -1,4 +1,7 @@
-/** Delivers what the queue hands over: each run is sent to its run endpoint, and the ledger records what came of it. */
+/**
+ * Delivers what a queue hands over: each run is sent to its run endpoint, and the ledger records what came of it.
+ * docs/design.md, "Deliveries", says why there are two queues.
+ */
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open } from '../crypto/sealed-value.ts'
@@ -6,15 +9,18 @@ import { describeFailure } from '../db/failures.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../db/schema.ts'
 import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
 import { type Environment, isOn } from '../environment.ts'
-import { hasParent, isAgentOf, isProjectOf, isScheduleOf } from '../schedules/parents.ts'
+import { hasParent, isAgentOf, isProjectOf, isRunEndpointOf, isScheduleOf } from '../schedules/parents.ts'
 import { attempt, type Outcome } from './attempt.ts'
-import type { RunMessage } from './message.ts'
+import { enqueueRuns, type RunMessage } from './message.ts'
 import { problemOfReceiver } from './receiver.ts'
 import { nextAttempt } from './retries.ts'
 import { SECRET_CONTEXT } from './signature.ts'
 
-/** A Worker has six connections at once; others would wait, and the time that they wait would count. */
-const CONNECTIONS = 6
+/** A run endpoint that takes longer to answer is slow. A batch of the first queue is held no longer for it. */
+const SLOW_MS = 2000
+
+/** How long a run endpoint counts as slow after that. */
+const SLOW_FOR_MS = 5 * 60_000
 
 const FAILURES_IN_A_ROW = 20
 
@@ -37,6 +43,7 @@ const selectDeliveries = compileUnguarded(
       cron: schedules.cron,
       timezone: schedules.timezone,
       url: runEndpoints.url,
+      isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
       sealedSecret: runEndpoints.sealedSecret,
       previousSealedSecret: sql<string | null>`case when ${runEndpoints.previousExpiresAt} > ${now}
         then ${runEndpoints.previousSealedSecret} end`.as('previousSealedSecret'),
@@ -46,7 +53,7 @@ const selectDeliveries = compileUnguarded(
     .innerJoin(schedules, isScheduleOf(runs))
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs))
-    .leftJoin(runEndpoints, eq(runEndpoints.organizationId, runs.organizationId))
+    .leftJoin(runEndpoints, isRunEndpointOf(runs))
     .where(
       and(
         references.matches(runs, 'organizationId', 'scheduleId', 'scheduledAt', 'attempts'),
@@ -116,35 +123,87 @@ const pauseFailing = compileUnguarded(
 )
 
 const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url')
+const slowEndpoints = jsonRows('slowEndpoints', 'organizationId', 'url')
 
 /** Unless it was set to another URL meanwhile. */
-const removeGone = compileUnguarded(
-  query.delete(runEndpoints).where(
-    sql`(${runEndpoints.organizationId}, ${runEndpoints.url}) in
-        (select ${goneEndpoints.column('organizationId')}, ${goneEndpoints.column('url')} from ${goneEndpoints.table})`,
-  ),
+function isRunEndpointIn({ table, column }: typeof goneEndpoints) {
+  return sql`(${runEndpoints.organizationId}, ${runEndpoints.url}) in
+    (select ${column('organizationId')}, ${column('url')} from ${table})`
+}
+
+const removeGone = compileUnguarded(query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)))
+
+const markSlow = compileUnguarded(
+  query
+    .update(runEndpoints)
+    .set({ slowUntil: sql`${sql.placeholder('slowUntil')}` })
+    .where(isRunEndpointIn(slowEndpoints)),
 )
 
-/** @throws if D1 fails: the queue hands the batch over again, and runs that were sent are sent again, with the same id. */
-export async function deliverRuns(batch: MessageBatch<RunMessage>, environment: Environment): Promise<void> {
-  const [deliveries] = await runBatch(environment.DB, [selectDeliveries], {
-    now: new Date().toISOString(),
-    ...references.values(batch.messages.flatMap(({ body }) => body.runs)),
-  })
-  if (deliveries.length === 0) return
-  const sender = senderOf(environment)
-  const sent = await inLanes(
-    byKey(deliveries, ({ id }) => id),
-    async (delivery) => resultOf(delivery, await sender(delivery)),
-  )
+/** @throws if D1 or a queue fails: the batch is handed over again, and runs that were sent are sent again, with the same id. */
+export async function deliverRuns(
+  batch: MessageBatch<RunMessage>,
+  environment: Environment,
+  context: Pick<ExecutionContext, 'waitUntil'>,
+): Promise<void> {
+  for (const { body } of batch.messages) await deliverMessage(body, environment, context)
+}
 
-  const failed = sent.filter(({ status }) => status === 'failed')
-  await runBatch(environment.DB, [recordResults, pauseFailing, removeGone], {
+/**
+ * On the queue of slow run endpoints, a message is held until all of its runs are answered: this is what bounds how many
+ * are sent to them at once. On the first queue, what is not answered soon goes on after the message, under the ledger's lease.
+ */
+async function deliverMessage(
+  { runs, isSlow = false }: RunMessage,
+  environment: Environment,
+  context: Pick<ExecutionContext, 'waitUntil'>,
+): Promise<void> {
+  const { DB, SLOW_RUNS } = environment
+  const [rows] = await runBatch(DB, [selectDeliveries], {
     now: new Date().toISOString(),
+    ...references.values(runs),
+  })
+  const deliveries = byKey(rows, ({ id }) => id)
+  if (deliveries.length === 0) return
+  if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) return enqueueRuns(SLOW_RUNS, runs, true)
+
+  const sender = senderOf(environment)
+  const settled: Result[] = []
+  const sending = Promise.all(
+    deliveries.map(async (delivery) => settled.push(resultOf(delivery, await sender(delivery)))),
+  )
+  const isInTime = await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)])
+  if (isInTime) return record(DB, settled)
+
+  const answered = settled.splice(0)
+  const unanswered = deliveries.filter(({ id }) => !answered.some((result) => result.id === id))
+  await record(DB, answered, unanswered)
+  const rest = sending.then(() => record(DB, settled))
+  if (isSlow) return rest
+  const [{ organizationId } = { organizationId: '' }] = unanswered
+  context.waitUntil(rest.catch((error) => logFailure(organizationId, error)))
+}
+
+/** @param slow whose run endpoints are slow. */
+async function record(
+  database: D1Database,
+  sent: readonly Result[],
+  slow: readonly Delivery[] = [],
+): Promise<void> {
+  const now = new Date()
+  const failed = sent.filter(({ status }) => status === 'failed')
+  await runBatch(database, [recordResults, pauseFailing, removeGone, markSlow], {
+    now: now.toISOString(),
+    slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
     ...results.values(sent),
     ...failures.values(byKey(failed, ({ scheduleId }) => scheduleId)),
     ...goneEndpoints.values(sent.filter(({ isGone }) => isGone)),
+    ...slowEndpoints.values(slow),
   })
+}
+
+function logFailure(organizationId: string, error: unknown): void {
+  console.error(JSON.stringify({ organizationId, failure: describeFailure(error) }))
 }
 
 /** One of those of an organization that have the same key. */
@@ -179,12 +238,14 @@ async function openSecrets(
     sealed === null
       ? undefined
       : open(sealed, { ...SECRET_CONTEXT, organizationId }, ring).catch((error) => {
-          console.error(JSON.stringify({ organizationId, failure: describeFailure(error) }))
+          logFailure(organizationId, error)
           return undefined
         })
   const [current, previous] = await Promise.all([openOrLog(sealedSecret), openOrLog(previousSealedSecret)])
   return current === undefined ? undefined : [current, previous].filter((secret) => secret !== undefined)
 }
+
+type Result = ReturnType<typeof resultOf>
 
 /** What the ledger records. A run that nobody takes, because there is no run endpoint any more, waits to be pulled. */
 function resultOf(delivery: Delivery, outcome: Outcome | null) {
@@ -199,18 +260,4 @@ function resultOf(delivery: Delivery, outcome: Outcome | null) {
   const sendAfter = nextAttempt(result.attempts, new Date(), Math.random())
   if (sendAfter) return { ...result, lastError, sendAfter: sendAfter.toISOString() }
   return { ...result, status: 'failed', lastError }
-}
-
-/** Works on a few at a time. @returns the results in the order of the items. */
-async function inLanes<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = []
-  const queue = items.entries()
-  const lane = async () => {
-    for (const [index, item] of queue) results[index] = await work(item)
-  }
-  await Promise.all(Array.from({ length: CONNECTIONS }, lane))
-  return results
 }

@@ -1,4 +1,4 @@
-/** What travels through the queue: references to runs. The ledger has the rest, and the last word. */
+/** What travels through the queues: references to runs. The ledger has the rest, and the last word. */
 
 /** A run, and how often it had been sent when it was put into the queue: what comes twice is told by it. */
 export interface RunReference {
@@ -8,22 +8,43 @@ export interface RunReference {
   readonly attempts: number
 }
 
+/** Runs of one organization. */
 export interface RunMessage {
   readonly runs: readonly RunReference[]
+  /** True on the queue of slow run endpoints. */
+  readonly isSlow?: boolean
 }
 
-/** Four such messages make a batch (wrangler.toml): with two calls to D1, under the 50 subrequests of the free plan. */
-export const RUNS_A_MESSAGE = 10
-/** The most messages that the queue takes at once. */
+/** Sent at the same time. A Worker has six connections at once, and the database needs one of them meanwhile. */
+export const RUNS_A_MESSAGE = 5
+/** The most messages that a queue takes at once. */
 const MESSAGES_AT_ONCE = 100
 
-/** How many runs go into the queue with one call. */
-export const RUNS_AT_ONCE = RUNS_A_MESSAGE * MESSAGES_AT_ONCE
+/** Puts runs into a queue, in order. */
+export async function enqueueRuns(
+  queue: Queue<RunMessage>,
+  runs: readonly RunReference[],
+  isSlow = false,
+): Promise<void> {
+  const messages = messagesOf(runs).map((runs) => ({ body: { runs, isSlow } }))
+  for (let start = 0; start < messages.length; start += MESSAGES_AT_ONCE) {
+    await queue.sendBatch(messages.slice(start, start + MESSAGES_AT_ONCE))
+  }
+}
 
-/** Puts up to `RUNS_AT_ONCE` runs into the queue. */
-export async function enqueueRuns(queue: Queue<RunMessage>, runs: readonly RunReference[]): Promise<void> {
-  const messages = Array.from({ length: Math.ceil(runs.length / RUNS_A_MESSAGE) }, (_, index) => ({
-    body: { runs: runs.slice(index * RUNS_A_MESSAGE, (index + 1) * RUNS_A_MESSAGE) },
-  }))
-  if (messages.length > 0) await queue.sendBatch(messages)
+/** The runs of each message: no organization waits for another one's run endpoint. */
+function messagesOf(runs: readonly RunReference[]): RunReference[][] {
+  const messages: RunReference[][] = []
+  const latest = new Map<string, RunReference[]>()
+  for (const run of runs) {
+    const message = latest.get(run.organizationId)
+    if (message && message.length < RUNS_A_MESSAGE) {
+      message.push(run)
+      continue
+    }
+    const next = [run]
+    latest.set(run.organizationId, next)
+    messages.push(next)
+  }
+  return messages
 }

@@ -39,8 +39,9 @@ export const putRunEndpointContract = {
   tag: 'Runs',
   summary: words('Set the run endpoint'),
   description: words(
-    'Has every run sent to a URL from now on, as a POST that is signed by the Standard Webhooks specification. ' +
-      'Runs that were pending before stay so. At another URL later the secret stays the same.',
+    'Has each run that is made from now on sent to a URL, as a POST that is signed by the Standard Webhooks specification. ' +
+      'Runs that were made before stay pending. If there is a run endpoint, its URL changes, also for runs that are not ' +
+      'delivered yet; its secret stays the same.',
   ),
   scope: 'run-endpoint:write',
   params: z.object({}),
@@ -93,7 +94,9 @@ export const deleteRunEndpointContract = {
   path: '/v1/run-endpoint',
   tag: 'Runs',
   summary: words('Delete the run endpoint'),
-  description: words('Forgets the run endpoint and its secret. Runs that are pending can be pulled.'),
+  description: words(
+    'Deletes the run endpoint and its secret. Its pending runs can be pulled; a run endpoint that is set later does not get them.',
+  ),
   scope: 'run-endpoint:write',
   params: z.object({}),
   success: {

@@ -59,7 +59,7 @@ export const putEndpoint = compileChange(
     )
     .onConflictDoUpdate({
       target: runEndpoints.organizationId,
-      set: { url: excluded('url'), updatedAt: excluded('updatedAt') },
+      set: { url: excluded('url'), updatedAt: excluded('updatedAt'), slowUntil: null },
     })
     .returning({
       ...fields,

@@ -1,5 +1,5 @@
 /** How SQL finds what a schedule or a run hangs on. It hangs on nothing once that is deleted: then it is gone too. */
-import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, lte, or, sql } from 'drizzle-orm'
 import { agents, type missedSpans, projects, runEndpoints, type runs, schedules } from '../db/schema.ts'
 import { query } from '../db/statement.ts'
 
@@ -18,6 +18,11 @@ export const hasRunEndpoint = sql`exists ${query
   .select({ one: sql`1` })
   .from(runEndpoints)
   .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
+
+/** Joins the run endpoint that a run is sent to: one that was set after the run was made gets none of it. */
+export function isRunEndpointOf(run: typeof runs) {
+  return and(eq(runEndpoints.organizationId, run.organizationId), lte(runEndpoints.createdAt, run.createdAt))
+}
 
 /** Joins the project that a schedule or run is of, if it is of one. */
 export function isProjectOf(child: typeof schedules | typeof runs) {

@@ -1,10 +1,12 @@
-/** Sends the runs of the ledger to the queue: new ones, those to be tried again, and those of which nothing was heard. */
-import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
+/** Puts runs of the ledger into the queues: new ones, those to be sent again, and those whose lease has ended. */
+import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { runEndpoints, runs } from '../db/schema.ts'
 import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
-import { enqueueRuns, RUNS_AT_ONCE } from '../delivery/message.ts'
+import { enqueueRuns, type RunReference } from '../delivery/message.ts'
 import type { TickEnvironment } from '../environment.ts'
+import { isRunEndpointOf } from '../schedules/parents.ts'
 
+const PAGE_SIZE = 1000
 const PAGES_A_TICK = 30
 
 /** How long the queue has to deliver a run before it is put into it again. */
@@ -20,13 +22,16 @@ const selectToSend = compileUnguarded(
       scheduledAt: runs.scheduledAt,
       attempts: runs.attempts,
       hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
+      isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
     })
     .from(runs)
-    .leftJoin(runEndpoints, eq(runEndpoints.organizationId, runs.organizationId))
+    .leftJoin(runEndpoints, isRunEndpointOf(runs))
     .where(lte(runs.sendAfter, now))
     .orderBy(asc(runs.sendAfter))
-    .limit(RUNS_AT_ONCE),
+    .limit(PAGE_SIZE),
 )
+
+type RunToSend = NonNullable<(typeof selectToSend)['row']>
 
 const sent = jsonRows('sent', 'organizationId', 'scheduleId', 'scheduledAt', 'hasEndpoint')
 
@@ -42,17 +47,20 @@ const leaseSent = compileUnguarded(
 )
 
 /** Sends some pages. What fails between the queue and the ledger is sent twice, not lost. */
-export async function sendRuns({ DB, RUNS }: TickEnvironment, instant: Date): Promise<void> {
+export async function sendRuns({ DB, RUNS, SLOW_RUNS }: TickEnvironment, instant: Date): Promise<void> {
   const values = {
     now: instant.toISOString(),
     leaseExpiresAt: new Date(instant.getTime() + LEASE_MS).toISOString(),
   }
   let [toSend] = await runBatch(DB, [selectToSend], values)
   for (let page = 0; toSend.length > 0 && page < PAGES_A_TICK; page++) {
-    await enqueueRuns(
-      RUNS,
-      toSend.flatMap(({ hasEndpoint, ...run }) => (hasEndpoint ? [run] : [])),
-    )
+    await enqueueRuns(RUNS, sendable(toSend, 0))
+    await enqueueRuns(SLOW_RUNS, sendable(toSend, 1), true)
     ;[, toSend] = await runBatch(DB, [leaseSent, selectToSend], { ...values, ...sent.values(toSend) })
   }
+}
+
+/** Those that there is a run endpoint for, a slow one or not. */
+function sendable(rows: readonly RunToSend[], slow: 0 | 1): RunReference[] {
+  return rows.flatMap(({ hasEndpoint, isSlow, ...run }) => (hasEndpoint && isSlow === slow ? [run] : []))
 }

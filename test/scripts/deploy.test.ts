@@ -18,17 +18,17 @@ describe('npm run deploy -- --dry-run', () => {
     const before = keyFiles()
     const { code, printed } = await dryRun(`--env=${env}`)
     const config = configurationOf({ environment: env })
-    const queues = config.queues.consumers?.flatMap((each) => [each.queue, each.dead_letter_queue]) ?? []
+    const queues = config.queues.consumers?.flatMap((each) => [each.queue, each.dead_letter_queue])
     const commands = [
       ...config.d1_databases.map(({ database_name }) => `d1 create ${database_name}`),
       ...config.r2_buckets.map(({ bucket_name }) => `r2 bucket create ${bucket_name}`),
-      ...queues.map((queue) => `queues create ${queue}`),
+      ...new Set(queues?.map((queue) => `queues create ${queue}`)),
       'd1 migrations apply DB --remote',
       'deploy --dry-run --minify',
       `deploy --minify --secrets-file encryption-keys.${env || 'production'}.json`,
       'deploy --minify',
     ]
-    expect(commands).toHaveLength(8)
+    expect(commands).toHaveLength(9)
     for (const command of commands)
       expect(printed).toContain(`$ npm run wrangler -- ${command} --env=${env}\n`)
     const words = [
@@ -101,9 +101,11 @@ describe('npm run deploy', () => {
 
     expect(api.databases.map(({ name }) => name)).toEqual(['workspace-api'])
     expect(api.buckets).toEqual(['workspace-api-objects'])
-    expect(api.queues).toEqual(['workspace-api-runs', 'workspace-api-runs-dead'])
-    expect([...api.consumers]).toMatchObject([
-      ['workspace-api-runs', { script_name: 'workspace-api', dead_letter_queue: 'workspace-api-runs-dead' }],
+    expect(api.queues).toEqual(['workspace-api-runs', 'workspace-api-slow-runs', 'workspace-api-runs-dead'])
+    const consumer = { script_name: 'workspace-api', dead_letter_queue: 'workspace-api-runs-dead' }
+    expect([...api.consumers].sort()).toMatchObject([
+      ['workspace-api-runs', { ...consumer, settings: { batch_size: 1 } }],
+      ['workspace-api-slow-runs', { ...consumer, settings: { batch_size: 1, max_concurrency: 5 } }],
     ])
     expect(api.schedules.get('workspace-api')).toEqual([{ cron: '* * * * *' }])
     expect(rowsOf('d1_migrations').map(({ name }) => name)).toEqual(MIGRATIONS)
@@ -202,7 +204,7 @@ describe('npm run deploy', () => {
 
     const { printed } = await deploy(project)
     expect(printed).toContain('is well')
-    expect([api.databases.length, api.buckets.length, api.queues.length]).toEqual([1, 1, 2])
+    expect([api.databases.length, api.buckets.length, api.queues.length]).toEqual([1, 1, 3])
     expect(Object.fromEntries(api.secrets.get('workspace-api') ?? [])).toEqual(keys)
     expect(rowsOf('organizations')).toHaveLength(1)
   })

@@ -23,7 +23,7 @@ describe('what is deployed', () => {
     const staging = readConfig({ config: join(ROOT, 'wrangler.toml'), env: 'staging' })
     expect(withoutNames(staging)).toEqual(withoutNames(config))
     const names = namesOf(config)
-    expect(names).toHaveLength(8)
+    expect(names).toHaveLength(10)
     expect(namesOf(staging).filter((name) => names.includes(name))).toEqual([])
   })
 

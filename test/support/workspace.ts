@@ -21,6 +21,8 @@ import * as provisioning from '../../src/provisioning.ts'
 import { nextRun } from '../../src/schedules/next-run.ts'
 import { runIdOf } from '../../src/schedules/runs/run-id.ts'
 
+const LONG_AGO = '2020-01-01T00:00:00.000Z'
+
 export type ResourceType = 'session' | 'pull_request' | 'project'
 
 /** A table whose rows tests change by id. */
@@ -266,14 +268,14 @@ export class Workspace {
     await this.change(tables.runs, id, values)
   }
 
-  /** Sets the run endpoint. @returns its secret. */
+  /** Sets the run endpoint, as if before any run was made. @returns its secret. */
   async addRunEndpoint(url = 'https://hooks.example.com/runs'): Promise<string> {
     const { organizationId } = this
     const secret = mintSecret()
     const context = { ...SECRET_CONTEXT, organizationId }
     const sealedSecret = await seal(secret, context, parseKeyRing(env.ENCRYPTION_KEYS ?? ''))
     await this.removeRunEndpoint()
-    await this.#insert(tables.runEndpoints, { url, sealedSecret })
+    await this.#insert(tables.runEndpoints, { url, sealedSecret, createdAt: LONG_AGO })
     return secret
   }
 

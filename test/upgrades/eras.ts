@@ -48,6 +48,27 @@ const nextRunRefresh: Era = {
   rows: { nextRunRefresh: [{ id: 1, dueAt: CHANGED, cursor: 2 }] },
 }
 
+const INITECH = uuid(4)
+
+const slowRunEndpoints: Era = {
+  migration: '0009_slow_run_endpoints.sql',
+  becomes: asTheyAre,
+  rows: {
+    organizations: [{ id: INITECH, name: 'Initech', createdAt: WRITTEN }],
+    runEndpoints: [
+      {
+        organizationId: INITECH,
+        url: 'https://hooks.example.com/initech',
+        sealedSecret:
+          'v1.test.BrqKFZN1CmGE0KYp.6V7hzSNY48hN4ayb_kZLSmXwliXTQZPRMyZlRpSYzoIXd-RfPt15YlbcqFvS4qS868_x6bSkId0PPwFhR73xaxpQ',
+        createdAt: WRITTEN,
+        updatedAt: WRITTEN,
+        slowUntil: CHANGED,
+      },
+    ],
+  },
+}
+
 export const eras: readonly Era[] = [
   initial,
   resourceLives,
@@ -55,6 +76,7 @@ export const eras: readonly Era[] = [
   auditEvents,
   objectSearches,
   nextRunRefresh,
+  slowRunEndpoints,
 ]
 
 /** The names of the migrations, in order. */

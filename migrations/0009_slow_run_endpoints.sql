@@ -1,0 +1,1 @@
+ALTER TABLE `runEndpoints` ADD `slowUntil` text;

@@ -1,0 +1,22 @@
+/** The consumer of the queues, called as they call it. */
+import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { deliverRuns } from '../../src/delivery/deliver.ts'
+import type { RunMessage } from '../../src/delivery/message.ts'
+import type { Environment } from '../../src/environment.ts'
+
+/** Hands over a batch, and waits also for what goes on after it. @throws if the batch has to be handed over again. */
+export async function deliverBatch(
+  messages: readonly RunMessage[],
+  environment: Partial<Environment> = {},
+): Promise<void> {
+  const context = createExecutionContext()
+  const batch = messages.map((body, index) => ({
+    id: String(index),
+    timestamp: new Date(),
+    attempts: 1,
+    body,
+  }))
+  await deliverRuns(createMessageBatch('workspace-api-runs', batch), { ...env, ...environment }, context)
+  await waitOnExecutionContext(context)
+}
