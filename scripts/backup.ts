@@ -1,12 +1,12 @@
 /**
- * Writes the database to a SQLite file: one consistent state, also while the service runs, verified before it gets its
- * name (docs/restore.md says what it covers).
+ * Writes the database to a SQLite file: one consistent state, also while the service runs (docs/restore.md says what it
+ * covers). The file is verified as a restore would verify it.
  *
  *     npm run backup -- --output backup.sqlite [--remote [--env staging] | --persist-to some/dir]
  */
 import './private-files.ts'
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
@@ -32,8 +32,16 @@ async function backUp(): Promise<void> {
     throw new Error('--output: expected a file that does not exist yet')
   }
   const output = resolve(options.output)
-  const partial = `${output}.partial`
-  rmSync(partial, { force: true })
+  if (!existsSync(dirname(output))) throw new Error(`--output: there is no folder ${dirname(output)}`)
+  const folder = mkdtempSync(`${output}.`)
+  try {
+    await writeBackup(output, join(folder, 'backup.sqlite'))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function writeBackup(output: string, partial: string): Promise<void> {
   await snapshot(targetOf(options), partial)
   const database = new DatabaseSync(partial)
   let rows: number
@@ -46,7 +54,7 @@ async function backUp(): Promise<void> {
     database.close()
   }
   renameSync(partial, output)
-  console.log(`${options.output}: ${rows} rows, ${statSync(output).size} bytes`)
+  console.log(`${output}: ${rows} rows, ${statSync(output).size} bytes`)
   if (problem) throw new Error(`It was written, but can't be restored: ${problem}.`)
 }
 

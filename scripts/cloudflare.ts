@@ -19,9 +19,12 @@ interface Answer<Result> {
   readonly errors?: readonly { readonly code: number; readonly message: string }[]
 }
 
-/** How often a call is tried that Cloudflare refuses for now, and how long it waits where Cloudflare does not say. */
-const MOST_ATTEMPTS = 5
+/** How often a call is tried that fails for now, and how long it waits where Cloudflare does not say. */
+const MOST_ATTEMPTS = 6
 const PAUSE_MS = 1000
+
+const UNAUTHORIZED = 401
+const TOO_MANY_REQUESTS = 429
 
 /** A database of the account. */
 export interface AccountDatabase {
@@ -29,6 +32,8 @@ export interface AccountDatabase {
   readonly name: string
   /** Where it is, such as "WEUR". */
   readonly running_in_region?: string
+  /** Where it has to stay, such as "eu". */
+  readonly jurisdiction?: string | null
   readonly read_replication?: { readonly mode: string }
 }
 
@@ -120,11 +125,12 @@ export class Account {
     return found
   }
 
-  /** Makes a database, in the region of another one. */
-  async createDatabase(name: string, region: string | undefined): Promise<AccountDatabase> {
+  /** Makes a database in the place of another one, if there is one. */
+  async createDatabase(name: string, like: AccountDatabase | undefined): Promise<AccountDatabase> {
+    const { running_in_region: region, jurisdiction } = like ?? {}
     const made = await this.post<AccountDatabase>('/d1/database', {
       name,
-      ...(region && { primary_location_hint: region.toLowerCase() }),
+      ...(jurisdiction ? { jurisdiction } : region && { primary_location_hint: region.toLowerCase() }),
     })
     if (!made) throw new Error(`Cloudflare did not make the database ${name}.`)
     return made
@@ -137,9 +143,19 @@ export class Account {
     return binding?.database_id ?? binding?.id
   }
 
-  /** Takes a database back to an instant, in place. */
-  async timeTravel(databaseId: string, instant: string): Promise<void> {
+  /** What a database was at an instant. @throws if its history does not go back so far. */
+  async bookmarkAt(databaseId: string, instant: string): Promise<string> {
     const query = new URLSearchParams({ timestamp: instant })
+    const found = await this.get<{ bookmark: string }>(
+      `/d1/database/${databaseId}/time_travel/bookmark?${query}`,
+    )
+    if (!found) throw new Error(`The database has no history of ${instant}.`)
+    return found.bookmark
+  }
+
+  /** Takes a database back to a bookmark, in place. */
+  async timeTravel(databaseId: string, bookmark: string): Promise<void> {
+    const query = new URLSearchParams({ bookmark })
     await this.post(`/d1/database/${databaseId}/time_travel/restore?${query}`, {})
   }
 
@@ -148,6 +164,19 @@ export class Account {
     const batch = queries.map(({ sql, parameters = [] }) => ({ sql, params: parameters }))
     const results = await this.post<{ results: Row[] }[]>(`/d1/database/${databaseId}/query`, { batch })
     return (results ?? []).map((result) => result.results)
+  }
+
+  /** Runs statements that may run twice, again if they fail. */
+  async repeatQuery(databaseId: string, queries: readonly Query[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.query(databaseId, queries)
+        return
+      } catch (error) {
+        if (attempt === MOST_ATTEMPTS) throw error
+        await setTimeout(PAUSE_MS * 2 ** attempt)
+      }
+    }
   }
 
   /** A consistent dump of the database, as SQL. */
@@ -172,7 +201,8 @@ export class Account {
     const url = `${process.env.CLOUDFLARE_API_BASE_URL ?? API_URL}/accounts/${this.#id}${path}`
     const response = await this.#send(url, {
       method,
-      headers: { ...this.#headers, 'Content-Type': 'application/json' },
+      // Between two calls, wrangler may hold up this process for longer than Cloudflare keeps a connection open.
+      headers: { 'Content-Type': 'application/json', Connection: 'close' },
       ...(body && { body: JSON.stringify(body) }),
     })
     const answer = (await response.json().catch(() => ({}))) as Answer<Result>
@@ -183,12 +213,19 @@ export class Account {
     throw new Error(`Cloudflare answered ${method} ${path} with ${response.status} ${words}`)
   }
 
-  /** Waits and asks again where Cloudflare limits the rate of calls (HTTP 429). */
-  async #send(url: string, request: RequestInit): Promise<Response> {
+  /** Waits and asks again where Cloudflare limits the rate of calls, and logs in again where a token has expired. */
+  async #send(url: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
-      const response = await fetch(url, request)
-      if (response.status !== 429 || attempt === MOST_ATTEMPTS) return response
+      const response = await fetch(url, { ...request, headers: { ...request.headers, ...this.#headers } })
+      const { status } = response
+      if ((status !== TOO_MANY_REQUESTS && status !== UNAUTHORIZED) || attempt === MOST_ATTEMPTS)
+        return response
       await response.body?.cancel()
+      if (status === UNAUTHORIZED) {
+        if (attempt > 1) return response
+        this.logIn()
+        continue
+      }
       const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
       await setTimeout(Number.isFinite(seconds) ? seconds * 1000 : PAUSE_MS * 2 ** attempt)
     }

@@ -9,7 +9,7 @@ import { SCOPES } from '../src/access/scopes.ts'
 import { isOn } from '../src/environment.ts'
 import { selectAnyOrganization } from '../src/provisioning.ts'
 import { Account } from './cloudflare.ts'
-import { deployedDatabase, execute } from './database.ts'
+import { databaseConfiguration, deployedDatabase, execute } from './database.ts'
 import { makeKey } from './first-key.ts'
 import {
   applyMigrations,
@@ -157,7 +157,11 @@ function logIn({ account }: Deploying): Step {
 /** A deployment never exchanges the database of a Worker: that is for a restore, which sees to the keys. */
 function database({ account, target, wishes }: Deploying, name: string): Step {
   const create = ['d1', 'create', name, ...located(wishes)]
-  return resource(`D1 database ${name}`, target, create, () => deployedDatabase(account, target))
+  return resource(`D1 database ${name}`, target, create, () =>
+    name === databaseConfiguration(target).database_name
+      ? deployedDatabase(account, target)
+      : account.get(`/d1/database/${name}`),
+  )
 }
 
 /** What is made by one command, if it is not found. */

@@ -8,7 +8,7 @@
  * no secret, no hash of a key. A deletion leaves no row; the tick deletes the objects.
  */
 import './private-files.ts'
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Value } from '../src/db/statement.ts'
@@ -21,8 +21,14 @@ import { readObject, TARGET_OPTIONS, targetOf } from './wrangler.ts'
 const PAGE_SIZE = 100
 const ROWS_AT_ONCE = 5000
 
-/** What an export leaves out: it would be of use to nobody who may not have it. */
+/** What an export leaves out: secrets, hashes and ciphertexts. */
 const SECRETS = ['sealedValue', 'sealedSecret', 'previousSealedSecret', 'hash', 'idempotencyFingerprint']
+
+/** Where rows refer to objects. */
+const OBJECT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  sessionFiles: ['objectKey'],
+  profilePictures: ['objectKey', 'uploadingObjectKey'],
+}
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -34,7 +40,7 @@ const { values: options, positionals } = parseArgs({
 })
 const target = targetOf(options)
 const [verb, id = ''] = positionals
-const database = await openDatabase(target)
+const database = await openDatabase(target).catch((error: Error) => fail(error.message))
 
 const [organization] = await rowsOf('SELECT * FROM "organizations" WHERE "id" = ?', id)
 if (!organization) fail(`There is no organization "${id}"`)
@@ -73,6 +79,7 @@ async function exportOrganization(): Promise<void> {
   if (!options.output || existsSync(folder)) fail('--output: expected a folder that does not exist yet')
   mkdirSync(folder, { recursive: true })
   writeRows(folder, 'organizations', [organization ?? {}])
+  let missing = 0
   for (const [table] of await countRows()) {
     for (let last = 0; ; ) {
       const rows = await rowsOf(
@@ -84,9 +91,13 @@ async function exportOrganization(): Promise<void> {
       if (rows.length === 0) break
       last = Number(rows.at(-1)?.rowid)
       writeRows(folder, table, rows)
-      for (const row of rows) exportObject(folder, table, row)
+      for (const row of rows) if (!exportObject(folder, table, row)) missing++
       if (rows.length < PAGE_SIZE) break
     }
+  }
+  if (missing > 0) {
+    console.error(`${missing} contents are missing in the object store: "file" is null in contents.jsonl.`)
+    process.exitCode = 1
   }
 }
 
@@ -98,19 +109,28 @@ function writeRows(folder: string, table: string, rows: readonly Row[]): void {
   console.log(`${table}: ${rows.length} rows`)
 }
 
-/** Writes the content of a file or picture, and a line of `contents.jsonl` that says where it is. */
-function exportObject(folder: string, table: string, row: Row): void {
+/**
+ * Writes the content of a file or picture, and a line of `contents.jsonl` that says where it is.
+ * @returns false if the object store does not have it.
+ */
+function exportObject(folder: string, table: string, row: Row): boolean {
   const { id, sessionId, path, userId, objectKey } = row
-  if (typeof objectKey !== 'string') return
-  let name: string
-  if (table === 'sessionFiles')
-    name = createFile(folder, join('files', String(sessionId)), String(path), String(id))
-  else if (table === 'profilePictures') {
-    name = createFile(folder, 'pictures', encodeURIComponent(String(userId)), objectKey.replace(/^.*\//, ''))
-  } else return
-  readObject(target, objectKey, join(folder, name))
-  const subject = table === 'sessionFiles' ? { id, sessionId, path } : { userId }
-  appendFileSync(join(folder, 'contents.jsonl'), `${JSON.stringify({ file: name, ...subject })}\n`)
+  if (typeof objectKey !== 'string' || (table !== 'sessionFiles' && table !== 'profilePictures')) return true
+  const isFile = table === 'sessionFiles'
+  const name = isFile
+    ? createFile(folder, join('files', String(sessionId)), String(path), String(id))
+    : createFile(folder, 'pictures', encodeURIComponent(String(userId)), objectKey.replace(/^.*\//, ''))
+  let file: string | null = name
+  try {
+    // An empty content may have no object.
+    if (row.sizeBytes !== 0) readObject(target, objectKey, join(folder, name))
+  } catch {
+    rmSync(join(folder, name), { force: true })
+    file = null
+  }
+  const subject = isFile ? { id, sessionId, path } : { userId }
+  appendFileSync(join(folder, 'contents.jsonl'), `${JSON.stringify({ file, ...subject })}\n`)
+  return file !== null
 }
 
 /**
@@ -139,32 +159,30 @@ async function deleteOrganization(): Promise<void> {
   if (options.name !== organization?.name) {
     fail(`--name: expected "${organization?.name}", so that no other is deleted by mistake`)
   }
-  const now = new Date().toISOString()
-  for (const [table, column] of [
-    ['sessionFiles', 'objectKey'],
-    ['profilePictures', 'objectKey'],
-    ['profilePictures', 'uploadingObjectKey'],
-  ]) {
-    await rowsOf(
-      `INSERT INTO "doomedObjects" ("objectKey", "sweepAfter") SELECT "${column}", ? FROM "${table}"
-       WHERE "organizationId" = ? AND "${column}" IS NOT NULL ON CONFLICT DO NOTHING`,
-      now,
-      id,
-    )
-  }
-  // Its keys go first: from then on nothing comes to what is being deleted.
+  // Its keys go first: from then on no request of the organization is accepted. An upload that is under way marked its object before.
   for (let counts = await countRows(); counts.length > 0; counts = await countRows()) {
     for (const [table, count] of counts) {
       console.log(`${table}: ${count} rows to delete`)
-      await rowsOf(
-        `DELETE FROM "${table}" WHERE rowid IN
-         (SELECT rowid FROM "${table}" WHERE "organizationId" = ? LIMIT ${ROWS_AT_ONCE})`,
-        id,
-      )
+      await deletePage(table)
     }
   }
   await rowsOf('DELETE FROM "organizations" WHERE "id" = ?', id)
   console.log(
     `${(await countRows()).length} tables have rows of the organization. The tick deletes its objects.`,
   )
+}
+
+/** Deletes some rows, and marks their objects for deletion in the same transaction: the tick deletes no object that a row refers to. */
+async function deletePage(table: string): Promise<void> {
+  const page = `SELECT rowid FROM "${table}" WHERE "organizationId" = ? LIMIT ${ROWS_AT_ONCE}`
+  const now = new Date().toISOString()
+  const marks = (OBJECT_COLUMNS[table] ?? []).map((column) => ({
+    sql: `INSERT INTO "doomedObjects" ("objectKey", "sweepAfter") SELECT "${column}", ? FROM "${table}"
+      WHERE rowid IN (${page}) AND "${column}" IS NOT NULL ON CONFLICT DO NOTHING`,
+    parameters: [now, id],
+  }))
+  await database.batch([
+    ...marks,
+    { sql: `DELETE FROM "${table}" WHERE rowid IN (${page})`, parameters: [id] },
+  ])
 }

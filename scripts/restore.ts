@@ -13,20 +13,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { loadBackup, tableNames } from './backups/backup-file.ts'
+import { IS_SERVICE_TABLE, loadBackup, tableNames } from './backups/backup-file.ts'
 import { readLiveKeys, replaceLocal } from './backups/restore-local.ts'
 import {
   fillDatabase,
+  paused,
   type RemotePlace,
-  readLiveKeys as readDeployedKeys,
+  readDeployedKeys,
   replaceRemote,
   switchTo,
   withDatabase,
 } from './backups/restore-remote.ts'
-import { countingQuery, type KeyPolicy, revokeAllKeys } from './backups/restored-state.ts'
-import { snapshotOf } from './backups/snapshot.ts'
-import { WritePause } from './backups/write-pause.ts'
+import { countingQuery, type KeyPolicy, prepareBackup } from './backups/restored-state.ts'
+import { snapshotRemote } from './backups/snapshot.ts'
 import { Account, type AccountDatabase, type Row } from './cloudflare.ts'
 import {
   databaseConfiguration,
@@ -35,7 +36,7 @@ import {
   openLocalFile,
   runQuery,
 } from './database.ts'
-import { configFileOf, stateFolder, TARGET_OPTIONS, type Target, targetOf } from './wrangler.ts'
+import { configurationOf, stateFolder, TARGET_OPTIONS, type Target, targetOf } from './wrangler.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -47,6 +48,11 @@ const { values: options } = parseArgs({
     ...TARGET_OPTIONS,
   },
 })
+
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+/** How long instances of the Worker may still run that have the database from before a switch. */
+const SETTLING_MS = 10_000
 
 const folder = mkdtempSync(join(tmpdir(), 'workspace-api-restore-'))
 try {
@@ -78,118 +84,126 @@ async function restore(target: Target): Promise<void> {
 async function restoreLocal(target: Target, backup: DatabaseSync, backupFile: string): Promise<void> {
   const file = localDatabaseFile(target)
   const current = existsSync(file) ? countLocal(file) : {}
-  const policy = await agreeOn(`The database in ${stateFolder(target)}`, current)
+  const policy = await confirmKeyPolicy(`The database in ${stateFolder(target)}`, 'The backup', current)
   const now = new Date().toISOString()
-  const hashes = revokeAllKeys(backup, policy, now)
+  const hashes = prepareBackup(backup, policy, now)
   const rows = countRows(backup)
   backup.close()
   const safetyCopy =
     Object.keys(current).length === 0
       ? undefined
       : `${options.input}.replaced-${now.replaceAll(/[:.]/g, '-')}.sqlite`
-  replaceLocal(file, safetyCopy, { backupFile, policy, hashes, now })
+  replaceLocal(file, safetyCopy, { backupFile, policy, hashes })
   if (safetyCopy) console.log(`What was there: ${safetyCopy}`)
   const database = openLocalFile(file)
   try {
-    report(current, rows, readLiveKeys(database).length, '')
+    report(current, rows, readLiveKeys(database), '')
   } finally {
     database.close()
   }
 }
 
-/** @param agreed what is to happen to the keys; undefined: nobody was asked yet. */
+/** @param agreed what is to happen to the keys; undefined: not confirmed yet. */
 async function restoreDeployed(place: RemotePlace, backup: DatabaseSync, agreed?: KeyPolicy): Promise<void> {
-  const { account, current, target } = place
+  const { account, current, target, isDeployed } = place
   const before = current ? await countDeployed(account, current) : {}
   const name = current?.name ?? databaseConfiguration(target).database_name
-  const policy = agreed ?? (await agreeOn(`The database ${name}`, before))
-  const now = new Date().toISOString()
-  const hashes = revokeAllKeys(backup, policy, now)
-  const database = await replaceRemote(place, { backup, policy, hashes, now })
-  const keys = await readDeployedKeys(account, database.uuid)
-  report(before, countRows(backup), keys.length, remoteFlags(target))
-  if (!current) {
+  const policy = agreed ?? (await confirmKeyPolicy(`The database ${name}`, 'The backup', before))
+  const hashes = prepareBackup(backup, policy, new Date().toISOString())
+  const database = await replaceRemote(place, { backup, policy, hashes })
+  report(before, countRows(backup), await readDeployedKeys(account, database.uuid), remoteFlags(target))
+  if (!isDeployed) {
     console.log('Next: npm run deploy, with the ENCRYPTION_KEYS that sealed the values of the backup.')
-    return
   }
-  console.log(
-    `The database ${current.name} is as it was. Once you do not need it: npm run wrangler -- d1 delete ${current.name}`,
-  )
+  if (current) console.log(`The old database ${current.name} is unchanged. ${howToDelete(current)}`)
 }
 
 /**
- * Time Travel changes a database in place: it would bring back keys that were revoked. So the deployment first gets a
- * copy of its database as it is, and the original travels, which then is restored like any backup.
+ * Time Travel changes a database in place: it would make revoked keys valid again. So the deployment first gets a copy of
+ * its database as it is, and the original travels, which then is restored like any backup.
  */
 async function restoreInstant(target: Target, text: string): Promise<void> {
+  if (!target.remote) throw new Error('--time-travel needs --remote: only a deployed database has a history.')
   const instant = new Date(text)
-  if (!target.remote)
-    throw new Error('--time-travel: a history is kept by D1 alone, so it goes with --remote')
-  if (Number.isNaN(instant.getTime()) || instant > new Date()) {
-    throw new Error(`--time-travel: "${text}" is not an instant in the past, such as 2026-03-29T01:00:00Z`)
+  if (!RFC_3339.test(text) || Number.isNaN(instant.getTime()) || instant > new Date()) {
+    throw new Error(
+      `--time-travel is not a past instant with a time zone; got "${text}"; example: 2026-03-29T01:00:00Z.`,
+    )
   }
   const place = await placeOf(target)
-  const { account, current } = place
-  if (!current) throw new Error('There is no database in this account whose history could be restored.')
-  const policy = await agreeOn(`The database ${current.name}`, await countDeployed(account, current))
+  const { account, current, isDeployed } = place
+  if (!current || !isDeployed) throw new Error('There is no deployment whose history could be restored.')
+  const bookmark = await account.bookmarkAt(current.uuid, instant.toISOString())
+  const before = await countDeployed(account, current)
+  const policy = await confirmKeyPolicy(
+    `The database ${current.name}`,
+    `Its state at ${instant.toISOString()}`,
+    before,
+  )
   const copied = await copyDeployed(place, current)
-  await account.timeTravel(current.uuid, instant.toISOString())
-  const dump = join(folder, 'instant.sqlite')
-  await snapshotOf(account, current.uuid, dump)
-  const backup = await loadBackup(dump, join(folder, 'backup.sqlite'))
-  await restoreDeployed({ ...place, current: copied }, backup, policy)
+  try {
+    await setTimeout(SETTLING_MS)
+    await account.timeTravel(current.uuid, bookmark)
+    const dump = join(folder, 'instant.sqlite')
+    await snapshotRemote(account, current.uuid, dump)
+    const backup = await loadBackup(dump, join(folder, 'backup.sqlite'))
+    await restoreDeployed({ ...place, current: copied }, backup, policy)
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nThe deployment uses ${copied.name}, which has everything.`)
+  }
   console.log(
-    `The database ${current.name} is as it was at ${instant.toISOString()}. Once you do not need it: npm run wrangler -- d1 delete ${current.name}`,
+    `The database ${current.name} is as it was at ${instant.toISOString()}. ${howToDelete(current)}`,
   )
 }
 
 /** Puts the deployment onto a copy of its database. Changes are refused until it is done. */
 async function copyDeployed(place: RemotePlace, current: AccountDatabase): Promise<AccountDatabase> {
   const { account } = place
-  const pause = await WritePause.begin(account, current.uuid)
-  try {
+  let copy = current
+  await paused(account, current, async (pause) => {
     const dump = join(folder, 'now.sqlite')
-    await snapshotOf(account, current.uuid, dump)
+    await snapshotRemote(account, current.uuid, dump)
     const source = await loadBackup(dump, join(folder, 'copy.sqlite'))
-    const copy = await fillDatabase(place, source)
+    rmSync(dump)
+    copy = await fillDatabase(place, source)
     source.close()
-    await pause.confirm()
-    await switchTo(place, current, copy)
-    pause.abandon()
-    return copy
-  } catch (error) {
-    await pause.end()
-    throw error
-  }
+    await switchTo(place, pause, copy)
+  })
+  return copy
 }
 
 async function placeOf(target: Target): Promise<RemotePlace> {
   const account = await Account.of(target)
   const current = await deployedDatabase(account, target)
-  // Before anything is made: whether the switch can be written down.
-  if (current) withDatabase(configFileOf(target), current, current)
-  return { account, target, current, url: options.url }
+  const isDeployed = (await account.boundDatabase(configurationOf(target).name ?? '')) !== undefined
+  // Before anything is made: whether the new database can be written down.
+  withDatabase(target, { name: '', uuid: '' })
+  return { account, target, current, isDeployed, url: options.url }
+}
+
+function howToDelete({ name }: AccountDatabase): string {
+  return `To delete it: npm run wrangler -- d1 delete ${name}`
 }
 
 /** Says what will happen to the keys, and asks. @param rows of each table that is there now. */
-async function agreeOn(place: string, rows: Row): Promise<KeyPolicy> {
+async function confirmKeyPolicy(place: string, source: string, rows: Row): Promise<KeyPolicy> {
   const policy: KeyPolicy = options['revoke-all-keys']
     ? 'none'
     : isEmpty(rows)
       ? 'as in the backup'
       : 'as today'
   const consequence = {
-    none: 'Every API key of the backup will be revoked.',
+    none: 'Every API key will be revoked.',
     'as in the backup':
-      'The API keys will be as the backup has them: a key that was revoked after the backup was made will act again.',
+      'The API keys will be as they were then: a key that was revoked since will be valid again.',
     'as today':
-      'API keys that were revoked, rotated or deleted after the backup was made stay so; keys that were made after it will be gone.',
+      'API keys that were revoked, rotated or deleted since stay revoked, rotated or deleted. Keys that were created since will be gone.',
   }[policy]
   console.log(
-    `${place} ${isEmpty(rows) ? 'is empty' : `has ${rows.organizations} organizations`}. The backup takes its place.\n${consequence}`,
+    `${place} ${isEmpty(rows) ? 'is empty' : `has ${rows.organizations} organizations`}. ${source} takes its place.\n${consequence}`,
   )
   if (options.yes) return policy
-  if (!process.stdin.isTTY) throw new Error('Nothing was changed. Give --yes to go on.')
+  if (!process.stdin.isTTY) throw new Error('Nothing was changed. Pass --yes to restore without being asked.')
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   const answer = await terminal.question('Go on? [y/N] ')
   terminal.close()
@@ -218,9 +232,7 @@ function countRows(database: DatabaseSync): Row {
 
 async function countDeployed(account: Account, { uuid }: AccountDatabase): Promise<Row> {
   const [tables = []] = await account.query(uuid, [
-    {
-      sql: `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND "name" NOT LIKE 'sqlite%' AND "name" NOT LIKE '\\_cf%' ESCAPE '\\'`,
-    },
+    { sql: `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND ${IS_SERVICE_TABLE}` },
   ])
   if (tables.length === 0) return {}
   const [[rows = {}] = []] = await account.query(uuid, [
@@ -233,14 +245,16 @@ function remoteFlags({ environment }: Target): string {
   return ` --remote${environment ? ` --env ${environment}` : ''}`
 }
 
-function report(before: Row, restored: Row, liveKeys: number, flags: string): void {
+function report(before: Row, restored: Row, keys: readonly Row[], flags: string): void {
   for (const [table, rows] of Object.entries(restored)) {
     const were = before[table] ?? 0
     if (rows !== 0 || were !== 0) console.log(`${table}: ${rows} rows, ${were} before`)
   }
+  const now = new Date().toISOString()
+  const valid = keys.filter(({ expiresAt }) => expiresAt === null || String(expiresAt) > now)
   console.log(
-    liveKeys > 0
-      ? `Restored. ${liveKeys} API keys act.`
-      : `Restored. No API key acts. To make one: npm run bootstrap -- --organization-id <id> --service${flags}`,
+    valid.length > 0
+      ? `Restored. ${valid.length} API keys are valid.`
+      : `Restored. No API key is valid. To create one: npm run bootstrap -- --organization-id <id> --service${flags}`,
   )
 }

@@ -12,8 +12,8 @@ const LARGEST_ROW_BYTES = 2_000_000
 
 const SQLITE_HEADER = 'SQLite format 3\0'
 
-/** What D1 and SQLite keep in a database for themselves. */
-export const OWN_TABLES = `"name" NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND "name" NOT LIKE '\\_cf\\_%' ESCAPE '\\'`
+/** Excludes the tables of SQLite and of D1 themselves. */
+export const IS_SERVICE_TABLE = `"name" NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND "name" NOT LIKE '\\_cf\\_%' ESCAPE '\\'`
 
 /** Refuses changes while a deployed database is exchanged (write-pause.ts). A dump may have it. */
 export const PAUSE_TRIGGER = 'restoreUnderWay'
@@ -65,7 +65,7 @@ export function verifyBackup(database: DatabaseSync): void {
   if (unknown !== undefined) {
     throw new Error(
       known.includes(unknown)
-        ? `its migrations are not those of this service: ${unknown} comes too early`
+        ? `its migrations are not those of this service: ${unknown} is out of order`
         : `it has the migration ${unknown}, which this version of the service does not know`,
     )
   }
@@ -128,7 +128,9 @@ function schemaAfter(migrations: readonly string[]): Map<string, string> {
 /** The SQL of each table, index and trigger by its type and name, without white space and quotes. */
 function schemaOf(database: DatabaseSync): Map<string, string> {
   const rows = database
-    .prepare(`SELECT "type", "name", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND ${OWN_TABLES}`)
+    .prepare(
+      `SELECT "type", "name", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND ${IS_SERVICE_TABLE}`,
+    )
     .all()
   return new Map(
     rows.map(({ type, name, sql }) => [
@@ -143,7 +145,7 @@ function schemaOf(database: DatabaseSync): Map<string, string> {
 export function tableNames(database: DatabaseSync, schema = 'main'): string[] {
   return database
     .prepare(
-      `SELECT "name" FROM "${schema}".sqlite_master WHERE "type" = 'table' AND ${OWN_TABLES} ORDER BY "name"`,
+      `SELECT "name" FROM "${schema}".sqlite_master WHERE "type" = 'table' AND ${IS_SERVICE_TABLE} ORDER BY "name"`,
     )
     .all()
     .map(({ name }) => String(name))
@@ -152,6 +154,14 @@ export function tableNames(database: DatabaseSync, schema = 'main'): string[] {
 export function columnNames(database: DatabaseSync, table: string): string[] {
   return database
     .prepare('SELECT "name" FROM pragma_table_info(?)')
+    .all(table)
+    .map(({ name }) => String(name))
+}
+
+/** The columns of the primary key, in order. */
+export function keyNames(database: DatabaseSync, table: string): string[] {
+  return database
+    .prepare('SELECT "name" FROM pragma_table_info(?) WHERE "pk" > 0 ORDER BY "pk"')
     .all(table)
     .map(({ name }) => String(name))
 }

@@ -4,13 +4,13 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Row } from '../cloudflare.ts'
 import { inTransaction, openLocalFile, runQuery } from '../database.ts'
-import { OWN_TABLES, tableNames } from './backup-file.ts'
+import { columnNames, IS_SERVICE_TABLE, tableNames } from './backup-file.ts'
 import {
-  compareCounts,
-  countingQuery,
+  compareTables,
   finishingQueries,
   type KeyPolicy,
-  revivals,
+  measuringQuery,
+  reactivateKeys,
   SELECT_LIVE_KEYS,
 } from './restored-state.ts'
 import { snapshotLocal } from './snapshot.ts'
@@ -21,7 +21,6 @@ export interface Replacement {
   readonly policy: KeyPolicy
   /** The hashes of the keys that acted in the backup. */
   readonly hashes: ReadonlySet<string>
-  readonly now: string
 }
 
 /**
@@ -29,7 +28,7 @@ export interface Replacement {
  * @param safetyCopy the file that what is replaced is written to; undefined: nothing is there to keep.
  */
 export function replaceLocal(file: string, safetyCopy: string | undefined, replacement: Replacement): void {
-  const { backupFile, policy, hashes, now } = replacement
+  const { backupFile, policy, hashes } = replacement
   const isNew = !existsSync(file)
   mkdirSync(dirname(file), { recursive: true })
   const database = openLocalFile(file)
@@ -41,7 +40,7 @@ export function replaceLocal(file: string, safetyCopy: string | undefined, repla
       if (safetyCopy !== undefined) snapshotLocal(file, safetyCopy)
       for (const table of tableNames(database)) database.exec(`DROP TABLE "${table}"`)
       copyBackup(database)
-      for (const query of [...revivals(hashes, liveKeys, policy), ...finishingQueries(now)]) {
+      for (const query of [...reactivateKeys(hashes, liveKeys, policy), ...finishingQueries()]) {
         runQuery(database, query)
       }
     })
@@ -61,7 +60,7 @@ export function readLiveKeys(database: DatabaseSync): Row[] {
 function copyBackup(database: DatabaseSync): void {
   const schema = database
     .prepare(
-      `SELECT "type", "sql" FROM "backup".sqlite_master WHERE "sql" IS NOT NULL AND ${OWN_TABLES}
+      `SELECT "type", "sql" FROM "backup".sqlite_master WHERE "sql" IS NOT NULL AND ${IS_SERVICE_TABLE}
        ORDER BY "type" = 'table' DESC, rowid`,
     )
     .all()
@@ -69,6 +68,11 @@ function copyBackup(database: DatabaseSync): void {
   for (const { type, sql } of schema) if (type === 'table') database.exec(String(sql))
   for (const table of tables) database.exec(`INSERT INTO main."${table}" SELECT * FROM "backup"."${table}"`)
   for (const { type, sql } of schema) if (type !== 'table') database.exec(String(sql))
-  const countIn = (name: string) => runQuery(database, countingQuery(tables, name))[0] ?? {}
-  compareCounts(countIn('backup'), countIn('main'))
+  for (const table of tables) {
+    const columns = columnNames(database, table)
+    const [source, copy] = ['backup', 'main'].map(
+      (name) => runQuery(database, measuringQuery(table, columns, name))[0],
+    )
+    compareTables(table, source, copy)
+  }
 }

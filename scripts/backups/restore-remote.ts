@@ -2,32 +2,32 @@
  * Puts a verified backup into the place of a deployed database: it fills a new database, verifies it there, and then switches
  * the binding of the Worker. The old database stays, and serves on whatever fails.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Account, AccountDatabase, Query, Row } from '../cloudflare.ts'
 import { databaseConfiguration, runQuery } from '../database.ts'
 import { switchStepsOf } from '../deploy-steps.ts'
 import { configFileOf, configurationOf, type Target } from '../wrangler.ts'
-import { OWN_TABLES, tableNames } from './backup-file.ts'
+import { columnNames, IS_SERVICE_TABLE, tableNames } from './backup-file.ts'
 import {
-  compareCounts,
-  countingQuery,
+  compareTables,
   finishingQueries,
   type KeyPolicy,
-  revivals,
+  measuringQuery,
+  reactivateKeys,
   SELECT_LIVE_KEYS,
 } from './restored-state.ts'
 import { fillingQueries } from './table-rows.ts'
 import { WritePause } from './write-pause.ts'
 
-const MOST_ATTEMPTS = 3
-
 export interface RemotePlace {
   readonly account: Account
   readonly target: Target
-  /** The database that the deployment has; undefined: there is none yet. */
+  /** The database that the configuration names; undefined: the account has none. */
   readonly current: AccountDatabase | undefined
+  /** False if the Worker is not deployed yet, so that nothing has to be switched. */
+  readonly isDeployed: boolean
   /** Where the deployment answers, if wrangler.toml and the upload don't say. */
   readonly url: string | undefined
 }
@@ -35,38 +35,52 @@ export interface RemotePlace {
 export interface RemoteReplacement {
   readonly backup: DatabaseSync
   readonly policy: KeyPolicy
+  /** The hashes of the keys that were valid in the backup. */
   readonly hashes: ReadonlySet<string>
-  readonly now: string
 }
 
 /** @returns the database that serves from now on. */
 export async function replaceRemote(
   place: RemotePlace,
-  { backup, policy, hashes, now }: RemoteReplacement,
+  { backup, policy, hashes }: RemoteReplacement,
 ): Promise<AccountDatabase> {
-  const { account, current } = place
+  const { account, current, isDeployed } = place
   const database = await fillDatabase(place, backup)
   const finish = async (liveKeys: readonly Row[]) => {
-    for (const query of [...revivals(hashes, liveKeys, policy), ...finishingQueries(now)]) {
+    for (const query of [...reactivateKeys(hashes, liveKeys, policy), ...finishingQueries()]) {
       await account.query(database.uuid, [query])
     }
   }
-  if (!current) {
-    await finish([])
+  return named(database, async () => {
+    const liveKeys = () => (current && policy === 'as today' ? readDeployedKeys(account, current.uuid) : [])
+    if (!current || !isDeployed) {
+      await finish(await liveKeys())
+      writeConfiguration(place.target, database)
+      return database
+    }
+    // From here on no key can be revoked in the old database, which the new one would not know of.
+    await paused(account, current, async (pause) => {
+      await finish(await liveKeys())
+      await switchTo(place, pause, database)
+    })
     return database
-  }
-  // From here on no key can be revoked in the old database, which the new one would not know of.
-  const pause = await WritePause.begin(account, current.uuid)
+  })
+}
+
+/** Refuses changes to a database while it works. After a switch, they stay refused until the pause expires. */
+export async function paused(
+  account: Account,
+  { uuid }: AccountDatabase,
+  work: (pause: WritePause) => Promise<void>,
+): Promise<void> {
+  const pause = await WritePause.begin(account, uuid)
   try {
-    await finish(policy === 'as today' ? await readLiveKeys(account, current.uuid) : [])
-    await pause.confirm()
-    await switchTo(place, current, database)
+    await work(pause)
   } catch (error) {
     await pause.end()
     throw error
   }
   pause.abandon()
-  return database
 }
 
 /** Makes a new database and copies everything into it. It serves nobody yet. */
@@ -74,49 +88,49 @@ export async function fillDatabase(place: RemotePlace, source: DatabaseSync): Pr
   const { account, target, current } = place
   const configured = databaseConfiguration(target).database_name ?? ''
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase()
-  const name = current ? `${configured.replace(/-\d{8}t\d{6}$/, '')}-${stamp}` : configured
-  const database = await account.createDatabase(name, current?.running_in_region)
-  console.log(`New database: ${name}`)
-
-  const schema = runQuery(source, {
-    sql: `SELECT "type", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND ${OWN_TABLES} ORDER BY "type" = 'table' DESC, rowid`,
+  const database = await account.createDatabase(
+    `${configured.replace(/-\d{8}t\d{6}$/, '')}-${stamp}`,
+    current,
+  )
+  console.log(`New database: ${database.name}`)
+  return named(database, async () => {
+    const schema = runQuery(source, {
+      sql: `SELECT "type", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND ${IS_SERVICE_TABLE} ORDER BY "type" = 'table' DESC, rowid`,
+    })
+    const statements = (isTrigger: boolean): Query[] =>
+      schema.filter(({ type }) => (type === 'trigger') === isTrigger).map(({ sql }) => ({ sql: String(sql) }))
+    await account.query(database.uuid, statements(false))
+    for (const table of tableNames(source)) {
+      let rows = 0
+      for (const page of fillingQueries(source, table)) {
+        await account.repeatQuery(database.uuid, page.queries)
+        rows += page.rows
+      }
+      const measuring = measuringQuery(table, columnNames(source, table))
+      const [[copy] = []] = await account.query(database.uuid, [measuring])
+      compareTables(table, runQuery(source, measuring)[0], copy)
+      if (rows > 0) console.log(`${table}: ${rows} rows copied`)
+    }
+    // Triggers would count the rows that are counted already.
+    await account.query(database.uuid, statements(true))
+    return database
   })
-  const statements = (isTrigger: boolean): Query[] =>
-    schema.filter(({ type }) => (type === 'trigger') === isTrigger).map(({ sql }) => ({ sql: String(sql) }))
-  await account.query(database.uuid, statements(false))
-  const tables = tableNames(source)
-  for (const table of tables) {
-    let rows = 0
-    for (const page of fillingQueries(source, table)) {
-      await persistently(() => account.query(database.uuid, page.queries))
-      rows += page.rows
-    }
-    if (rows > 0) console.log(`${table}: ${rows} rows copied`)
-  }
-  // Triggers would count the rows that are counted already.
-  await account.query(database.uuid, statements(true))
-
-  const counting = countingQuery(tables)
-  const [[counted = {}] = []] = await account.query(database.uuid, [counting])
-  compareCounts(runQuery(source, counting)[0] ?? {}, counted)
-  const [[check = {}] = []] = await account.query(database.uuid, [{ sql: 'PRAGMA quick_check' }])
-  if (Object.values(check)[0] !== 'ok')
-    throw new Error(`The database ${name} is damaged. Nothing was switched.`)
-  return database
 }
 
-/** The statements of a page may run twice: they have the same effect. */
-async function persistently<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt === MOST_ATTEMPTS) throw error
-    }
+/** Names the new database in what goes wrong with it. */
+async function named<Result>({ name }: AccountDatabase, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    const { message } = error as Error
+    if (message.includes(name)) throw error
+    throw new Error(
+      `${message}\nThe new database ${name} is incomplete and serves nobody. To delete it: npm run wrangler -- d1 delete ${name}`,
+    )
   }
 }
 
-export async function readLiveKeys(account: Account, databaseId: string): Promise<Row[]> {
+export async function readDeployedKeys(account: Account, databaseId: string): Promise<Row[]> {
   const keys: Row[] = []
   const page = { sql: `${SELECT_LIVE_KEYS} AND "hash" > ? ORDER BY "hash" LIMIT 1000` }
   for (let last = ''; ; ) {
@@ -130,46 +144,63 @@ export async function readLiveKeys(account: Account, databaseId: string): Promis
 /**
  * Deploys the Worker on another database, then writes that into wrangler.toml. `npm run deploy` refuses to switch
  * databases, so a stale wrangler.toml switches nothing back.
+ * @param pause of the database that is replaced. The new one is paused too until the deployment is healthy: what it
+ *   accepted would be lost if the old one had to serve on.
  */
-export async function switchTo(
-  place: RemotePlace,
-  from: AccountDatabase,
-  to: AccountDatabase,
-): Promise<void> {
+export async function switchTo(place: RemotePlace, pause: WritePause, to: AccountDatabase): Promise<void> {
   const { account, target, url } = place
   const file = configFileOf(target)
-  const changed = withDatabase(file, from, to)
   const worker = configurationOf(target).name ?? ''
   const temporary = join(dirname(file), `.${basename(file, '.toml')}.${to.name}.toml`)
   const deploy = async (config: string) => {
-    for (const { title, run } of switchStepsOf({ ...target, config, url }))
-      console.log(`${title}: ${await run()}`)
+    for (const { title, run } of switchStepsOf({ ...target, config, url })) {
+      const [result = ''] = String(await run()).split('\n')
+      console.log(`${title}: ${result}`)
+    }
   }
-  writeFileSync(temporary, changed)
+  const newPause = await WritePause.begin(account, to.uuid)
+  writeFileSync(temporary, withDatabase(target, to))
   try {
+    await pause.confirm()
     await deploy(temporary)
+    await newPause.confirm()
   } catch (error) {
-    if ((await account.boundDatabase(worker)) === to.uuid) await deploy(file)
+    const { message } = error as Error
+    if ((await account.boundDatabase(worker)) !== to.uuid) throw error
+    await deploy(file).catch((second: Error) => {
+      throw new Error(`${message}\nSwitching back failed too: ${second.message}\nThe Worker uses ${to.name}.`)
+    })
     throw error
   } finally {
     rmSync(temporary)
+    newPause.abandon()
   }
+  writeConfiguration(target, to)
+  await newPause.end()
+}
+
+function writeConfiguration(target: Target, to: AccountDatabase): void {
+  const file = configFileOf(target)
+  const changed = withDatabase(target, to)
   writeFileSync(`${file}.new`, changed)
+  chmodSync(`${file}.new`, statSync(file).mode)
   renameSync(`${file}.new`, file)
-  console.log(`${basename(file)}: database_name is "${to.name}" now; commit that.`)
+  console.log(`${basename(file)}: database_name is now "${to.name}". Commit this change.`)
 }
 
 /** The configuration with another database. @throws if it does not name the database in one line. */
-export function withDatabase(file: string, from: AccountDatabase, to: AccountDatabase): string {
+export function withDatabase(target: Target, to: Pick<AccountDatabase, 'name' | 'uuid'>): string {
+  const file = configFileOf(target)
+  const { database_name: name = '', database_id: id } = databaseConfiguration(target)
   const replaced = (text: string, key: string, before: string, after: string) => {
     const line = new RegExp(`^(\\s*${key}\\s*=\\s*")${before}(")`, 'gm')
     return { text: text.replace(line, `$1${after}$2`), lines: text.match(line)?.length ?? 0 }
   }
-  const named = replaced(readFileSync(file, 'utf8'), 'database_name', from.name, to.name)
-  if (named.lines !== 1) {
+  const changed = replaced(readFileSync(file, 'utf8'), 'database_name', name, to.name)
+  if (changed.lines !== 1) {
     throw new Error(
-      `${basename(file)}: expected one line \`database_name = "${from.name}"\`, got ${named.lines}`,
+      `${basename(file)}: expected one line \`database_name = "${name}"\`, got ${changed.lines}`,
     )
   }
-  return replaced(named.text, 'database_id', from.uuid, to.uuid).text
+  return id === undefined ? changed.text : replaced(changed.text, 'database_id', id, to.uuid).text
 }

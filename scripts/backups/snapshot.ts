@@ -1,17 +1,29 @@
 /** Copies a database at one instant into a SQLite file. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { Account } from '../cloudflare.ts'
+import type { Value } from '../../src/db/statement.ts'
+import { Account, type Row } from '../cloudflare.ts'
 import { localDatabaseFile, openLocalFile, requireDeployedDatabase } from '../database.ts'
 import { stateFolder, type Target } from '../wrangler.ts'
+import { columnNames, keyNames, tableNames } from './backup-file.ts'
 import { loadDump } from './sql-dump.ts'
+import { WritePause } from './write-pause.ts'
 
-/** @param file is made. */
+/** A row may have 1 MiB. */
+const ROWS_A_QUERY = 5
+
+/** @param file is made. Changes to a deployed database are refused meanwhile. */
 export async function snapshot(target: Target, file: string): Promise<void> {
   if (target.remote) {
     const account = await Account.of(target)
     const { uuid } = await requireDeployedDatabase(account, target)
-    await snapshotOf(account, uuid, file)
+    const pause = await WritePause.begin(account, uuid)
+    try {
+      await snapshotRemote(account, uuid, file)
+      await pause.confirm()
+    } finally {
+      await pause.end()
+    }
     return
   }
   const source = localDatabaseFile(target)
@@ -29,13 +41,66 @@ export function snapshotLocal(source: string, file: string): void {
   }
 }
 
-/** Loads what D1 exports: it holds back changes until the export is complete. */
-export async function snapshotOf(account: Account, databaseId: string, file: string): Promise<void> {
+/** Loads what D1 exports. Nothing may change the database until it is done. */
+export async function snapshotRemote(account: Account, databaseId: string, file: string): Promise<void> {
   const dump = await account.export(databaseId)
-  const database = new DatabaseSync(file)
+  const copy = new DatabaseSync(file)
   try {
-    await loadDump(database, dump.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>)
+    await loadDump(copy, dump.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>)
+    for (const table of tableNames(copy)) {
+      for (const column of columnNames(copy, table))
+        await correctText(account, databaseId, copy, table, column)
+    }
   } finally {
-    database.close()
+    copy.close()
   }
+}
+
+/**
+ * D1 exports a line break as the two characters `\n` within `replace(…, '\n', char(10))`, and the two characters themselves
+ * as they are, so that both become a line break. The texts that have both are read again.
+ */
+async function correctText(
+  account: Account,
+  databaseId: string,
+  copy: DatabaseSync,
+  table: string,
+  column: string,
+): Promise<void> {
+  const key = keyNames(copy, table)
+  if (key.length === 0) return
+  const names = key.map((name) => `"${name}"`).join(', ')
+  const hasBoth = (letter: string, code: number) =>
+    `(instr("${column}", char(92) || '${letter}') > 0 AND instr("${column}", char(${code})) > 0)`
+  const select = (after: string) => `SELECT ${names}, "${column}" AS "text" FROM "${table}"
+    WHERE (${hasBoth('n', 10)} OR ${hasBoth('r', 13)})${after} ORDER BY ${names} LIMIT ${ROWS_A_QUERY}`
+  const isRow = key.map((name) => `"${name}" IS ?`).join(' AND ')
+  const values = (row: Row): Value[] => key.map((name) => row[name] ?? null)
+
+  for (let last: Row | undefined; ; ) {
+    const query = last
+      ? { sql: select(` AND (${names}) > (${key.map(() => '?').join(', ')})`), parameters: values(last) }
+      : { sql: select('') }
+    const [rows = []] = await account.query(databaseId, [query])
+    for (const row of rows) {
+      const [found] = copy
+        .prepare(`SELECT "${column}" AS "text" FROM "${table}" WHERE ${isRow}`)
+        .all(...values(row))
+      if (found?.text === row.text) continue
+      if (found?.text !== asExported(String(row.text))) {
+        throw new Error(`The table ${table} changed while it was exported. Try again.`)
+      }
+      copy
+        .prepare(`UPDATE "${table}" SET "${column}" = ? WHERE ${isRow}`)
+        .run(row.text ?? null, ...values(row))
+    }
+    if (rows.length < ROWS_A_QUERY) return
+    last = rows.at(-1)
+  }
+}
+
+/** What becomes of a text that is exported and loaded. */
+function asExported(text: string): string {
+  const withReturns = text.includes('\r') ? text.replaceAll('\\r', '\r') : text
+  return text.includes('\n') ? withReturns.replaceAll('\\n', '\n') : withReturns
 }

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 
 /** What D1, wrangler and sqlite3 write into a dump. Everything else, such as ATTACH, is refused. */
 const EXPECTED =
-  /^(?:CREATE\s+(?:TABLE|(?:UNIQUE\s+)?INDEX|TRIGGER)\b|INSERT\s+INTO\b|DELETE\s+FROM\s+"?sqlite_sequence"?|PRAGMA\s+(?:defer_)?foreign_keys\b)/i
+  /^(?:CREATE\s+(?:TABLE|(?:UNIQUE\s+)?INDEX|TRIGGER)\b|INSERT\s+INTO\b|DELETE\s+FROM\s+"?sqlite_sequence"?|PRAGMA\s+(?:defer_)?foreign_keys\b|ANALYZE\b)/i
 
 /** A dump may put itself into a transaction. */
 const TRANSACTION = /^(?:BEGIN(?:\s+TRANSACTION)?|COMMIT)\s*;$/i
@@ -19,7 +19,10 @@ export async function loadDump(database: DatabaseSync, chunks: AsyncIterable<str
   for await (const statement of statementsOf(chunks, database)) {
     if (TRANSACTION.test(statement)) continue
     if (!EXPECTED.test(statement)) throw new Error(`it has the statement "${statement.slice(0, 40)}"`)
-    database.exec(statement)
+    const prepared = database.prepare(statement)
+    // SQLite ends a statement where it does, whatever this module takes for its end.
+    if (prepared.sourceSQL.trim() !== statement) throw new Error('it has a statement that hides another')
+    prepared.run()
   }
   database.exec('COMMIT')
 }
@@ -73,7 +76,10 @@ class Scanner {
       if (this.#inside === '-') {
         if (character === '\n') this.#inside = undefined
       } else if (this.#inside === '*') {
-        if (pair === '*/') this.#inside = undefined
+        if (pair !== '*/') continue
+        this.#inside = undefined
+        // The slash that ends the comment does not open another.
+        this.#previous = ''
       } else if (this.#inside !== undefined) {
         if (character === this.#inside) this.#inside = undefined
       } else if (character === "'" || character === '"' || character === '`') this.#inside = character

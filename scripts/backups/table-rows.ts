@@ -2,12 +2,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Value } from '../../src/db/statement.ts'
 import type { Query } from '../cloudflare.ts'
-import { columnNames } from './backup-file.ts'
+import { columnNames, keyNames } from './backup-file.ts'
 
 /** JSON may write a character as six, and D1 takes 2,000,000 bytes a parameter. */
-const LONGEST_TEXT = 200_000
+const LONGEST_TEXT = 100_000
 /** A page is one parameter, apart from the last row that it takes. */
-const PAGE_CHARACTERS = 400_000
+const PAGE_BYTES = 500_000
 
 /** Statements, and how many rows they insert. All of them may run again: they have the same effect. */
 export interface Page {
@@ -18,10 +18,7 @@ export interface Page {
 /** Inserts every row. Texts that are too long for a parameter come in pieces. */
 export function* fillingQueries(source: DatabaseSync, table: string): Generator<Page> {
   const columns = columnNames(source, table)
-  const key = source
-    .prepare('SELECT "name" FROM pragma_table_info(?) WHERE "pk" > 0 ORDER BY "pk"')
-    .all(table)
-    .map(({ name }) => String(name))
+  const key = keyNames(source, table)
   const values = columns.map((_, index) => `"row".value ->> ${index}`)
   const insert = `INSERT OR IGNORE INTO "${table}" (${columns.map((column) => `"${column}"`).join(', ')})
     SELECT ${values.join(', ')} FROM json_each(?) AS "row"`
@@ -37,9 +34,9 @@ export function* fillingQueries(source: DatabaseSync, table: string): Generator<
     const first = columns.map((column) => firstPiece(row[column] ?? null))
     const text = JSON.stringify(first)
     rows.push(text)
-    size += text.length
+    size += Buffer.byteLength(text)
     pieces.push(...columns.flatMap((column) => furtherPieces(table, column, key, row)))
-    if (size < PAGE_CHARACTERS && pieces.length === 0) continue
+    if (size < PAGE_BYTES && pieces.length === 0) continue
     yield page()
     ;[rows, size, pieces] = [[], 0, []]
   }

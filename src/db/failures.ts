@@ -16,15 +16,11 @@ const PASSING = [
   'Cannot resolve D1 DB due to transient issue',
 ]
 
-/**
- * What it says when it has too much to do: to ask again at once would make it worse. The last is what a restore says, which
- * refuses changes for a short time (scripts/backups/restore-remote.ts).
- */
-const OVERLOADED = [
-  'D1 DB is overloaded',
-  'D1 DB storage operation exceeded timeout',
-  'A restore is under way',
-]
+/** What the database answers a change with while an operator copies or exchanges it (scripts/backups/write-pause.ts). */
+export const PAUSE_MESSAGE = 'A backup or restore is under way'
+
+/** What it says when it has too much to do: to ask again at once would make it worse. */
+const OVERLOADED = ['D1 DB is overloaded', 'D1 DB storage operation exceeded timeout', PAUSE_MESSAGE]
 
 /** True if the error says that a store is away for now, not that the service is wrong. */
 export function isUnavailable(error: unknown): boolean {

@@ -23,7 +23,7 @@ const selectSearch = compileUnguarded(
     .limit(1),
 )
 
-/** What a row refers to stays, and what is doomed already: an upload that is under way is. */
+/** Skips objects that a row refers to, and objects that already await deletion, such as those of running uploads. */
 const doomOrphans = compileUnguarded(
   query
     .insert(doomedObjects)

@@ -1,6 +1,6 @@
 /**
  * The sweep: deletes the objects that nothing refers to. It never deletes one that a row refers to: after a restore, an object may
- * be in use again. Apart from an upload that is done, it alone takes them off the table.
+ * be in use again. Only a completed upload and this task remove rows from the table.
  */
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import { doomedObjects } from '../db/schema.ts'

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadBackup, verifyBackup } from '../../scripts/backups/backup-file.ts'
+import { loadDump } from '../../scripts/backups/sql-dump.ts'
 import { execute, localDatabaseFile } from '../../scripts/database.ts'
 import { Service } from '../../scripts/service.ts'
 import { runWrangler } from '../../scripts/wrangler.ts'
@@ -71,7 +72,10 @@ async function fingerprint(): Promise<string> {
   const stable = tables.filter(({ name }) => !TICKED.includes(String(name)))
   const counts = await Promise.all(stable.map(async ({ name }) => [name, await countOf(state, `"${name}"`)]))
   const schema = await rowsOf(state, 'SELECT "type", "name" FROM sqlite_master ORDER BY 1, 2')
-  const keys = await rowsOf(state, 'SELECT "hash", "revokedAt" FROM "apiKeys" ORDER BY 1')
+  const keys = await rowsOf(
+    state,
+    'SELECT "hash", "revokedAt" IS NULL AS "isValid" FROM "apiKeys" ORDER BY 1',
+  )
   return JSON.stringify({ counts, schema, keys })
 }
 
@@ -198,7 +202,7 @@ describe('a restore over a database that serves', () => {
     expect(seen).toMatchObject({ revoked: 0, partial: 0 })
     expect(seen.checks).toBeGreaterThan(5)
     expect(printed).toMatch(/skills: 3 rows, 2 before\n/)
-    expect(printed).toMatch(/Restored\. \d+ API keys act\.\n$/)
+    expect(printed).toMatch(/Restored\. \d+ API keys are valid\.\n$/)
 
     const { body } = await ada.send<typeof largeSkill>('GET', `/v1/skills/${skillId}`)
     expect(body.description).toBe(HOSTILE_TEXT)
@@ -227,7 +231,7 @@ describe('a restore over a database that serves', () => {
 
   it('asks first', () => {
     expect(() => runScript('restore', '--input', backup, '--persist-to', state)).toThrow(
-      /Nothing was changed\. Give --yes/,
+      /Nothing was changed\. Pass --yes/,
     )
   })
 
@@ -284,10 +288,10 @@ describe('a restore over a database that serves', () => {
     const printed = restore('--input', backup, '--revoke-all-keys')
     expect(await countOf(state, '"apiKeys" WHERE "revokedAt" IS NULL')).toBe(0)
     expect(printed).toContain(
-      'No API key acts. To make one: npm run bootstrap -- --organization-id <id> --service',
+      'No API key is valid. To create one: npm run bootstrap -- --organization-id <id> --service',
     )
     // What was revoked stays revoked.
-    expect(restore('--input', backup)).toContain('No API key acts.')
+    expect(restore('--input', backup)).toContain('No API key is valid.')
   })
 })
 
@@ -341,9 +345,17 @@ describe('what is no whole backup', () => {
     await expect(load(text().slice(0, cut))).rejects.toThrow(/^input can't be restored: .+\.$/s)
   })
 
-  it('a dump that is whole is taken, wherever its bytes are parted', async () => {
+  it('a dump that is whole is taken, also within a transaction and however it arrives', async () => {
     await load(text())
-    await load(`BEGIN TRANSACTION;\n${text()}\nCOMMIT;\n`)
+    await load(`BEGIN TRANSACTION;\n${text()}\nCOMMIT;\nANALYZE sqlite_schema;\n`)
+    async function* characters() {
+      yield* text().slice(0, 200_000)
+      yield text().slice(200_000)
+    }
+    const database = new DatabaseSync(':memory:')
+    await loadDump(database, characters())
+    verifyBackup(database)
+    database.close()
   })
 
   it.each([
@@ -351,6 +363,16 @@ describe('what is no whole backup', () => {
     ['garbage', 'garbage', 'its last statement is cut off'],
     ['other SQL', 'CREATE TABLE "x" ("y");', 'it is not a backup of this service'],
     ['SQL that reaches out', `ATTACH '/etc/x' AS "x";`, 'it has the statement "ATTACH'],
+    [
+      'SQL that hides a statement in an identifier',
+      `CREATE TABLE "t" ("a"); INSERT INTO "t" SELECT 1 AS [']; ATTACH '/etc/x' AS y; --';`,
+      'hides another',
+    ],
+    [
+      'SQL that hides a statement in a comment',
+      `CREATE TABLE "t" ("a"); INSERT INTO "t" SELECT 1 /**/* 1; ATTACH '/etc/x' AS y; --*/;`,
+      'it has the statement "ATTACH',
+    ],
     ['SQL that selects', 'SELECT 1;', 'it has the statement "SELECT'],
     ['broken SQL', 'CREATE TABLE;', 'syntax error'],
   ])('%s', async (_, contents, problem) => {
@@ -406,7 +428,7 @@ describe('what is no whole backup', () => {
     }
     expect(() => restore('--input', join(files, 'missing.sql'))).toThrow(/--input/)
     expect(() => restore('--input', files)).toThrow(/--input/)
-    expect(() => restore('--time-travel', '2026-01-01T00:00:00Z')).toThrow(/goes with --remote/)
+    expect(() => restore('--time-travel', '2026-01-01T00:00:00Z')).toThrow(/needs --remote/)
     expect(() => restore()).toThrow(/Give --input/)
     expect(await fingerprint()).toBe(before)
   })

@@ -77,7 +77,12 @@ export class CloudflareApi {
   /** `METHOD /path` of each call. */
   readonly calls: string[] = []
   /** The next call of this method and path fails. */
-  failing: { readonly call: string | RegExp; readonly status: number } | undefined
+  failing:
+    | {
+        readonly call: string | RegExp | ((call: string, body: unknown) => boolean)
+        readonly status: number
+      }
+    | undefined
   /** Called before and after each call. */
   watch: (call: string) => void = () => undefined
   readonly #folder = newFolder()
@@ -149,11 +154,7 @@ export class CloudflareApi {
     this.calls.push(named)
     this.watch(named)
     try {
-      if (
-        this.failing &&
-        (this.failing.call === named ||
-          (this.failing.call instanceof RegExp && this.failing.call.test(named)))
-      ) {
+      if (this.failing && this.#isCall(this.failing.call, named, body)) {
         const { status } = this.failing
         this.failing = undefined
         throw new Failure(status, 1, 'A failure on purpose')
@@ -170,6 +171,15 @@ export class CloudflareApi {
       const { status = 500, code = 1, message } = error as Failure
       return { status, body: { success: false, errors: [{ code, message }], messages: [], result: null } }
     }
+  }
+
+  #isCall(
+    call: string | RegExp | ((call: string, body: unknown) => boolean),
+    named: string,
+    body: unknown,
+  ): boolean {
+    if (typeof call === 'function') return call(named, body)
+    return typeof call === 'string' ? call === named : call.test(named)
   }
 
   readonly #routes: [pattern: RegExp, answer: (call: Call) => unknown][] = [
@@ -203,7 +213,15 @@ export class CloudflareApi {
     ],
     [
       /^POST \/d1\/database\/([^/]+)\/time_travel\/restore$/,
-      ({ names: [name], query }) => this.#travel(this.#database(name), query.get('timestamp') ?? ''),
+      ({ names: [name], query }) => this.#travel(this.#database(name), query.get('bookmark') ?? ''),
+    ],
+    [
+      /^GET \/d1\/database\/([^/]+)\/time_travel\/bookmark$/,
+      ({ names: [name], query }) => {
+        const found = this.#database(name).history.findLast(({ at }) => at <= (query.get('timestamp') ?? ''))
+        if (!found) throw new Failure(400, 7500, 'There is no history of this instant')
+        return { bookmark: found.file }
+      },
     ],
 
     [
@@ -290,12 +308,11 @@ export class CloudflareApi {
     return described(database)
   }
 
-  #travel(database: Database, timestamp: string) {
-    const found = database.history.findLast(({ at }) => at <= timestamp)
-    if (!found) throw new Failure(400, 7500, 'There is no history of this instant')
+  /** A bookmark of this stand-in is a file. */
+  #travel(database: Database, bookmark: string) {
     database.sqlite.close()
-    database.sqlite = new DatabaseSync(found.file)
-    return { bookmark: 'a bookmark' }
+    database.sqlite = new DatabaseSync(bookmark)
+    return { bookmark }
   }
 
   #queue(name: string) {
@@ -390,6 +407,19 @@ function runAll(sqlite: DatabaseSync, { sql, params = [] }: Statement) {
   return answers
 }
 
+/**
+ * As D1 exports a text (and wrangler, in its SQLite export): a line break becomes two characters that are replaced when
+ * the dump is loaded, and a text that has these two characters already becomes another one.
+ */
+function asExported(value: unknown): string {
+  if (typeof value !== 'string') return String(value ?? 'NULL')
+  const [hasNewline, hasReturn] = [value.includes('\n'), value.includes('\r')]
+  let literal = `'${value.replaceAll("'", "''").replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`
+  if (hasReturn) literal = `replace(${literal},'\\r',char(13))`
+  if (hasNewline) literal = `replace(${literal},'\\n',char(10))`
+  return literal
+}
+
 /** As D1 exports a database: tables with their rows, then indexes, then triggers. */
 function dumpOf(sqlite: DatabaseSync): string {
   const schema = sqlite
@@ -403,10 +433,9 @@ function dumpOf(sqlite: DatabaseSync): string {
     lines.push(`${sql};`)
     if (type !== 'table') continue
     const columns = sqlite.prepare('SELECT "name" FROM pragma_table_info(?)').all(String(name))
-    const values = columns.map((column) => `quote("${column.name}")`).join(` || ',' || `)
     const names = columns.map((column) => `"${column.name}"`).join(',')
-    for (const { row } of sqlite.prepare(`SELECT ${values} AS "row" FROM "${name}"`).all()) {
-      lines.push(`INSERT INTO "${name}" (${names}) VALUES(${row});`)
+    for (const row of sqlite.prepare(`SELECT * FROM "${name}"`).all()) {
+      lines.push(`INSERT INTO "${name}" (${names}) VALUES(${Object.values(row).map(asExported).join(',')});`)
     }
   }
   return lines.join('\n')
