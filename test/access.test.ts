@@ -215,7 +215,14 @@ const OWNERS: Record<string, (row: RowValues, before: Record<string, RowValues[]
   apiKeys: (row) => ({ key: row }),
 }
 /** What the service notes beside a change. */
-const BOOKKEEPING = ['auditEvents', 'deletions', 'doomedObjects', 'objectSearches', 'organizationUsage']
+const BOOKKEEPING = [
+  'auditEvents',
+  'deletions',
+  'doomedObjects',
+  'nextRunRefresh',
+  'objectSearches',
+  'organizationUsage',
+]
 
 describe('a change', () => {
   const changing = exampleList.filter(({ contract }) => contract.method !== 'GET')
