@@ -277,7 +277,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key
-         * @description Revokes the key. It is refused from the next request on.
+         * @description Revokes the key. It is refused from the next request on. The keys that it created stay, unless `descendants` is true.
          *
          *     Scope: `api-keys:write`.
          */
@@ -1753,6 +1753,8 @@ export interface components {
              * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             id: string;
+            /** @description How many other keys the request revoked; 0 unless `descendants` is true. */
+            descendants: number;
         };
         AuditEventPage: {
             items: components["schemas"]["AuditEvent"][];
@@ -4847,7 +4849,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Your key lacks what the new one would have. */
+            /** @description Your key lacks what the new one would have. Or your key was rotated: it manages only itself. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4949,7 +4951,10 @@ export interface operations {
     };
     deleteApiKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True: also revokes the keys that were created with the key, the keys created with those, and so on; a successor was created with the key that sent the rotation. The key itself may be revoked already. */
+                descendants?: "true" | "false";
+            };
             header?: never;
             path: {
                 /** @description The key. */
@@ -4974,7 +4979,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "descendants": 2
                      *     }
                      */
                     "application/json": components["schemas"]["ApiKeyDeletion"];
@@ -4995,7 +5001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key acts for another user than yours, or reaches projects that yours does not. */
+            /** @description The key acts for another user than yours, or reaches projects that yours does not. Or your key was rotated: it manages only itself. It can't delete its descendants. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5010,7 +5016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no key with this id. */
+            /** @description The organization has no key with this id, or it is revoked and `descendants` is not true. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5147,7 +5153,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key acts for another user than yours, or reaches projects that yours does not. Or it has a scope or a lifetime that yours lacks. */
+            /** @description The key acts for another user than yours, or reaches projects that yours does not. Or your key was rotated: it manages only itself. Or it has a scope or a lifetime that yours lacks. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

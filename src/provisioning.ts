@@ -85,6 +85,7 @@ export function mintApiKey(key: NewApiKey): { token: string; row: Values & { id:
     lastUsedAt: null,
     createdAt: key.createdAt,
     idempotencyKey: null,
+    createdByKeyId: null,
   }
   return { token, row }
 }

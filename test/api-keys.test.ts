@@ -19,7 +19,8 @@ const create = (key: string, json: Json = {}, more: RequestOptions = {}) =>
   request('POST', '/v1/api-keys', { key, json: { name: 'laptop', scopes: [], ...json }, ...more })
 const rotate = (key: string, id: string, json: Json = {}, more: RequestOptions = {}) =>
   request('POST', `/v1/api-keys/${id}/rotate`, { key, json, ...more })
-const remove = (key: string, id: string) => request('DELETE', `/v1/api-keys/${id}`, { key })
+const remove = (key: string, id: string, query = '') =>
+  request('DELETE', `/v1/api-keys/${id}${query}`, { key })
 const me = (key: string) => request('GET', '/v1/me', { key })
 const list = (key: string, query = '') => request('GET', `/v1/api-keys${query}`, { key })
 const once = (idempotencyKey: string) => ({ headers: { 'Idempotency-Key': idempotencyKey } })
@@ -530,7 +531,7 @@ describe('deleteApiKey', () => {
     const { id, token } = await workspace.addKeyWithId()
     expect(await isLive(token)).toBe(true)
     const { status, body } = await remove(admin, id.toUpperCase())
-    expect([status, body]).toEqual([200, { deleted: true, id }])
+    expect([status, body]).toEqual([200, { deleted: true, id, descendants: 0 }])
     expect((await me(token)).status).toBe(401)
     const before = await stored(workspace)
     expect((await remove(admin, id)).status).toBe(404)
@@ -562,6 +563,132 @@ describe('deleteApiKey', () => {
     const nobodys = await remove(admin, crypto.randomUUID())
     expect([theirs.status, theirs.body]).toEqual([404, nobodys.body])
     expect([nobodys.status, await isLive(stranger.admin)]).toEqual([404, true])
+  })
+})
+
+describe('deleteApiKey with descendants', () => {
+  const WITH_DESCENDANTS = '?descendants=true'
+  const tokensOf = (keys: { token: string }[]) => keys.map(({ token }) => token)
+  const areLive = (keys: { token: string }[]) => Promise.all(tokensOf(keys).map(isLive))
+
+  /** A key, and keys that were created with it, directly and indirectly; the second of them is revoked. */
+  async function withFamily() {
+    const { workspace, admin, names } = await withAdmin()
+    const root = await workspace.addKeyWithId()
+    const limits = { scopes: ['api-keys:write'] }
+    const child = (await create(root.token, limits)).body
+    const revoked = (await create(root.token, limits)).body
+    const grandchild = (await create(revoked.token, limits)).body
+    const successor = (await rotate(grandchild.token, grandchild.id)).body
+    const last = (await create(successor.token, limits)).body
+    await remove(admin, revoked.id)
+    return { workspace, admin, names, root, descendants: [child, grandchild, successor, last] }
+  }
+
+  it('revokes the keys that it created, and the keys that those created, also after one was revoked', async () => {
+    const { workspace, admin, root, descendants } = await withFamily()
+    const elsewhere = await Workspace.create()
+    const others = [
+      (await create(admin)).body,
+      await workspace.addKeyWithId(),
+      await elsewhere.addKeyWithId({ createdByKeyId: root.id }),
+    ]
+    const { status, body } = await remove(admin, root.id.toUpperCase(), WITH_DESCENDANTS)
+    expect([status, body]).toEqual([200, { deleted: true, id: root.id, descendants: descendants.length }])
+    expect(await areLive([root, ...descendants])).toEqual(Array(5).fill(false))
+    expect([await isLive(admin), ...(await areLive(others))]).toEqual(Array(4).fill(true))
+  })
+
+  it.each(['', '?descendants=false'])('leaves them with "%s"', async (query) => {
+    const { admin, root, descendants } = await withFamily()
+    expect((await remove(admin, root.id, query)).body.descendants).toBe(0)
+    expect(await areLive([root, ...descendants])).toEqual([false, true, true, true, true])
+    expect((await remove(admin, root.id, query)).status).toBe(404)
+  })
+
+  it('finds a key that is revoked already, however often', async () => {
+    const { workspace, admin, root, descendants } = await withFamily()
+    await remove(admin, root.id)
+    const revokedAt = (await stored(workspace)).find(({ id }) => id === root.id)?.revokedAt
+    expect(await remove(admin, root.id, WITH_DESCENDANTS)).toMatchObject({
+      status: 200,
+      body: { deleted: true, id: root.id, descendants: 4 },
+    })
+    expect(await areLive(descendants)).toEqual(Array(4).fill(false))
+    const before = await stored(workspace)
+    expect(before.find(({ id }) => id === root.id)?.revokedAt).toBe(revokedAt)
+    expect(await remove(admin, root.id, WITH_DESCENDANTS)).toMatchObject({
+      status: 200,
+      body: { descendants: 0 },
+    })
+    expect(await stored(workspace)).toEqual(before)
+  })
+
+  it('leaves the successor that another key made', async () => {
+    const { workspace, admin } = await withAdmin()
+    const { id, token } = await workspace.addKeyWithId()
+    const child = (await create(token)).body
+    const successor = (await rotate(admin, id)).body
+    expect((await remove(admin, id, WITH_DESCENDANTS)).body.descendants).toBe(1)
+    expect(await areLive([child, successor])).toEqual([false, true])
+  })
+
+  it('revokes the key that asks, where that is a descendant', async () => {
+    const { root, descendants } = await withFamily()
+    const { token } = descendants.at(-1) ?? { token: '' }
+    expect((await remove(token, root.id, WITH_DESCENDANTS)).body.descendants).toBe(4)
+    expect(await areLive([root, ...descendants])).toEqual(Array(5).fill(false))
+  })
+
+  it.each<[string, Limits]>([
+    ["another user's key", ({ other }) => ({ userId: other })],
+    ['a key of fewer projects', ({ here }) => ({ projectIds: [here] })],
+  ])('is refused to %s, whether the key is revoked or not', async (_, caller) => {
+    const { workspace, admin, names, root } = await withFamily()
+    const key = await workspace.addKey(caller(names))
+    for (const attempt of ['live', 'revoked']) {
+      if (attempt === 'revoked') await remove(admin, root.id)
+      const before = await stored(workspace)
+      expect((await remove(key, root.id, WITH_DESCENDANTS)).status).toBe(403)
+      expect(await stored(workspace)).toEqual(before)
+    }
+  })
+
+  it.each(['', '1', 'TRUE', 'yes'])('refuses "%s"', async (value) => {
+    const { workspace, admin } = await withAdmin()
+    const { id, token } = await workspace.addKeyWithId()
+    const { status, body } = await remove(admin, id, `?descendants=${value}`)
+    expect([status, body.error]).toEqual([
+      400,
+      `descendants: expected "true" or "false", got ${JSON.stringify(value)}`,
+    ])
+    expect(await isLive(token)).toBe(true)
+  })
+})
+
+describe('a key that was rotated', () => {
+  it.each(['itself', 'another key'])('by %s manages only itself', async (rotatedBy) => {
+    const { workspace, admin } = await withAdmin()
+    const { id, token } = await workspace.addKeyWithId()
+    const child = (await create(token)).body
+    const unrelated = await workspace.addKeyWithId()
+    const successor = (await rotate(rotatedBy === 'itself' ? token : admin, id)).body
+    const second = (await rotate(successor.token, successor.id)).body
+    const before = await stored(workspace)
+    const refused = [await create(token), await remove(token, id, '?descendants=true')]
+    for (const other of [successor, second, child, unrelated]) {
+      refused.push(await remove(token, other.id), await remove(token, other.id, '?descendants=true'))
+      refused.push(await rotate(token, other.id, { overlapSeconds: 0 }))
+    }
+    for (const { status, body } of refused) {
+      expect([status, body.error]).toEqual([403, expect.stringContaining('Your key was rotated')])
+    }
+    expect((await rotate(token, id)).status).toBe(409)
+    expect(await stored(workspace)).toEqual(before)
+    expect((await list(token)).status).toBe(200)
+    expect((await remove(token, id)).status).toBe(200)
+    const live = [token, successor.token, second.token, child.token, unrelated.token]
+    expect(await Promise.all(live.map(isLive))).toEqual([false, true, true, true, true])
   })
 })
 
@@ -749,12 +876,9 @@ describe('rotateApiKey', () => {
     const { workspace, admin } = await withAdmin()
     const { id, token } = await workspace.addKeyWithId()
     const successor = (await rotate(admin, id)).body
-    const { expiresAt } = (await me(token)).body.apiKey
     expect((await rotate(token, successor.id)).status).toBe(403)
     expect((await rotate(token, id)).status).toBe(409)
-    expect((await create(token, { expiresAt: null })).status).toBe(403)
-    expect((await create(token, { expiresAt: secondsAfter(expiresAt, 0.001) })).status).toBe(403)
-    expect(await create(token)).toMatchObject({ status: 201, body: { expiresAt } })
+    expect((await create(token)).status).toBe(403)
     expect(await isLive(successor.token)).toBe(true)
   })
 

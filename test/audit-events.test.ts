@@ -144,6 +144,32 @@ describe('audit events', () => {
     expect(new Set(events.map(({ id }) => id.slice(0, 24))).size).toBe(1)
   })
 
+  it('name each descendant that the deletion of a key revoked, in the request that did it', async () => {
+    const workspace = await Workspace.create()
+    const admin = await workspace.addKeyWithId({ userId: null })
+    const stolen = await workspace.addKeyWithId()
+    const child = await workspace.addKeyWithId({ createdByKeyId: stolen.id })
+    const gone = await workspace.addKeyWithId({ createdByKeyId: stolen.id })
+    await workspace.revokeKey(gone.id)
+    const grandchild = await workspace.addKeyWithId({ createdByKeyId: gone.id })
+    await workspace.addKeyWithId({ createdByKeyId: admin.id })
+    const path = `/v1/api-keys/${stolen.id}?descendants=true`
+    const { headers } = await request('DELETE', path, { key: admin.token })
+    const events = (await workspace.dump('auditEvents')) as unknown as Event[]
+    expect(events.map(({ target }) => target).sort()).toEqual(
+      [stolen, child, grandchild].map(({ id }) => `/v1/api-keys/${id}`).sort(),
+    )
+    for (const { operation, apiKeyId, requestId } of events) {
+      expect([operation, apiKeyId, requestId]).toEqual([
+        'deleteApiKey',
+        admin.id,
+        headers.get('X-Request-Id'),
+      ])
+    }
+    expect((await request('DELETE', path, { key: admin.token })).status).toBe(200)
+    expect(await workspace.dump('auditEvents')).toHaveLength(3)
+  })
+
   it('are recorded once for a repeated request', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()

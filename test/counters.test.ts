@@ -103,11 +103,12 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   // The doomed object with its two indexes, and the picture.
   deleteProfilePicture: { [AS_IT_IS]: 4, 'an upload has failed': 4 },
   deleteEnvironmentVariable: { [AS_IT_IS]: 2 },
-  // The key with its four indexes, and one more for the Idempotency-Key.
-  createApiKey: { [AS_IT_IS]: 6, 'it has an Idempotency-Key': 7 },
-  deleteApiKey: { [AS_IT_IS]: 2 },
+  // The key with its five indexes, and one more for the Idempotency-Key.
+  createApiKey: { [AS_IT_IS]: 7, 'it has an Idempotency-Key': 8 },
+  // Each descendant has an event of its own.
+  deleteApiKey: { [AS_IT_IS]: 2, 'it includes a descendant': 4 + AUDIT_EVENT_ROWS },
   // One key is counted more, and one less.
-  rotateApiKey: { [AS_IT_IS]: 8, 'it has an Idempotency-Key': 9 },
+  rotateApiKey: { [AS_IT_IS]: 9, 'it has an Idempotency-Key': 10 },
   putProject: { [AS_IT_IS]: 3, 'it is there': 1 },
   updateProject: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
   // The deletion with its two indexes, and what is deleted.

@@ -604,6 +604,20 @@ describe('a user with API keys', () => {
     expect((await remove(own, workspace.userId)).status).toBe(200)
     expect(await isLive(own)).toBe(false)
   })
+
+  it('is not deleted by a key that was rotated, while another key is live', async () => {
+    const workspace = await Workspace.create()
+    const { id, token } = await workspace.addKeyWithId()
+    const admin = await workspace.addKey({ userId: null })
+    const rotation = { key: admin, json: {} }
+    const successor = (await request('POST', `/v1/api-keys/${id}/rotate`, rotation)).body
+    const refused = await remove(token, workspace.userId)
+    expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('not rotated')])
+    expect(await Promise.all([token, successor.token].map(isLive))).toEqual([true, true])
+    await workspace.revokeKey(successor.id)
+    expect((await remove(token, workspace.userId)).status).toBe(200)
+    expect(await isLive(token)).toBe(false)
+  })
 })
 
 describe('what belongs', () => {

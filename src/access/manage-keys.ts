@@ -1,5 +1,8 @@
-/** Which API keys a caller may manage (docs/contract.md, Keys): those that act for its user and reach no more projects. */
-import { and, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+/**
+ * Which API keys a caller may manage (docs/contract.md, Keys): those that act for its user and reach no more projects.
+ * A key with a successor manages only itself.
+ */
+import { and, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
 
 /** True if each item of a list (JSON) is in another. */
@@ -16,7 +19,12 @@ export const reaches = (projectIds: SQLWrapper) =>
     0 | 1
   >`(${apiKeys.projectIds} is null or (${projectIds} is not null and ${isSubset(projectIds, apiKeys.projectIds)}))`
 
+/** True if the caller's key has no successor. */
+export const isCurrent = isNull(apiKeys.rotatedAt)
+
 /** Of a key that is joined to the caller's in `apiKeys`: true if the caller may manage it. */
-export function isManageable(key: Readonly<Record<'userId' | 'projectIds', SQLWrapper>>): SQL | undefined {
-  return and(actsFor(key.userId), reaches(key.projectIds))
+export function isManageable(
+  key: Readonly<Record<'id' | 'userId' | 'projectIds', SQLWrapper>>,
+): SQL | undefined {
+  return and(actsFor(key.userId), reaches(key.projectIds), sql`(${isCurrent} or ${key.id} = ${apiKeys.id})`)
 }

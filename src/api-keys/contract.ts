@@ -69,7 +69,8 @@ const headers = z.object({
 
 const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY }
 const NO_KEY = 'The organization has no key with this id.'
-const BEYOND = 'The key acts for another user than yours, or reaches projects that yours does not.'
+const ROTATED = 'Or your key was rotated: it manages only itself.'
+const BEYOND = `The key acts for another user than yours, or reaches projects that yours does not. ${ROTATED}`
 const params = z.object({ apiKeyId: uuid('The key.') })
 
 export const createApiKeyContract = {
@@ -130,7 +131,7 @@ export const createApiKeyContract = {
   },
   errors: {
     ...errors,
-    403: words('Your key lacks what the new one would have.'),
+    403: words(`Your key lacks what the new one would have. ${ROTATED}`),
     404: words('The organization has no such user or project.'),
     409: words('The `Idempotency-Key` made a key before, or the organization has the most keys allowed.'),
   },
@@ -200,14 +201,40 @@ export const deleteApiKeyContract = {
   path: '/v1/api-keys/{apiKeyId}',
   tag: 'API keys',
   summary: words('Delete an API key'),
-  description: words('Revokes the key. It is refused from the next request on.'),
+  description: words(
+    'Revokes the key. It is refused from the next request on. The keys that it created stay, unless `descendants` is true.',
+  ),
   scope: 'api-keys:write',
   params,
+  query: z.object({
+    descendants: z._default(z.enum(['true', 'false']), 'false').register(docs, {
+      description: words(
+        'True: also revokes the keys that were created with the key, the keys created with those, and so on; a successor ' +
+          'was created with the key that sent the rotation. The key itself may be revoked already.',
+      ),
+      example: words('true'),
+    }),
+  }),
   success: {
     status: 200,
     description: words('The key is revoked.'),
-    schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'ApiKeyDeletion' }),
-    example: words({ deleted: true, id: exampleApiKey.id }),
+    schema: z
+      .strictObject({
+        deleted: z.literal(true),
+        id: uuid(),
+        descendants: z
+          .int()
+          .check(z.minimum(0))
+          .register(docs, {
+            description: words('How many other keys the request revoked; 0 unless `descendants` is true.'),
+          }),
+      })
+      .register(docs, { id: 'ApiKeyDeletion' }),
+    example: words({ deleted: true, id: exampleApiKey.id, descendants: 2 }),
   },
-  errors: { ...errors, 403: BEYOND, 404: NO_KEY },
+  errors: {
+    ...errors,
+    403: words(`${BEYOND} It can't delete its descendants.`),
+    404: words('The organization has no key with this id, or it is revoked and `descendants` is not true.'),
+  },
 } as const satisfies Contract

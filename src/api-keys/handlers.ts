@@ -13,13 +13,15 @@ import {
 } from './contract.ts'
 import {
   explainCreation,
-  explainKey,
+  explainDeletion,
+  explainRotation,
   insertKey,
   insertSuccessor,
   listKeys,
   listOwnKeys,
+  recordDescendants,
   retireKey,
-  revokeKey,
+  revokeKeys,
 } from './statements.ts'
 
 interface Row {
@@ -45,6 +47,12 @@ const beyondReach = () =>
   new Refusal(
     403,
     'apiKeyId: this key acts for another user than yours, or reaches projects that yours does not',
+  )
+
+const rotated = () =>
+  new Refusal(
+    403,
+    'Your key was rotated. Until it expires, the only key that it can manage is itself: it can be deleted, without descendants. Use its successor.',
   )
 
 const alreadyMade = (earlierId: string) =>
@@ -83,6 +91,7 @@ export const createApiKey = endpoint(createApiKeyContract, async ({ headers, bod
   if (facts.missingProject !== null) {
     throw new Refusal(404, 'projectIds: there is no project with one of these ids')
   }
+  if (facts.hasSuccessor) throw rotated()
   if (!facts.hasScopes) throw new Refusal(403, 'scopes: your key lacks some of these')
   if (!facts.actsForUser) throw new Refusal(403, 'userId: your key makes keys for its own user alone')
   if (!facts.reachesProjects) throw new Refusal(403, 'projectIds: your key is limited to other projects')
@@ -98,7 +107,7 @@ export const listApiKeys = endpoint(listApiKeysContract, async ({ query }, call)
 
 export const rotateApiKey = endpoint(rotateApiKeyContract, async ({ params, headers, body, path }, call) => {
   const token = mintToken()
-  const [facts, [row]] = await call.run(explainKey, [insertSuccessor, retireKey], {
+  const [facts, [row]] = await call.run(explainRotation, [insertSuccessor, retireKey], {
     ...params,
     id: newUuid(),
     hash: hashToken(token),
@@ -110,7 +119,7 @@ export const rotateApiKey = endpoint(rotateApiKeyContract, async ({ params, head
     return { body: { ...parseLists(row), token }, headers: { Location: `${keys}/${row.id}` } }
   }
   if (!facts.exists) throw noKey()
-  if (!facts.isManageable) throw beyondReach()
+  if (!facts.isManageable) throw facts.hasSuccessor ? rotated() : beyondReach()
   if (!facts.hasScopes) throw new Refusal(403, 'apiKeyId: this key has scopes that yours lacks')
   if (!facts.livesAsLong) throw new Refusal(403, 'apiKeyId: this key ends after yours')
   if (facts.earlierId !== null) throw alreadyMade(facts.earlierId)
@@ -118,8 +127,14 @@ export const rotateApiKey = endpoint(rotateApiKeyContract, async ({ params, head
   throw new Refusal(409, 'apiKeyId: this key has expired: create a new one')
 })
 
-export const deleteApiKey = endpoint(deleteApiKeyContract, async ({ params }, call) => {
-  const [facts, [revoked]] = await call.run(explainKey, [revokeKey], { ...params, idempotencyKey: null })
-  if (revoked) return { body: { deleted: true as const, id: revoked.id } }
-  throw facts.exists ? beyondReach() : noKey()
+export const deleteApiKey = endpoint(deleteApiKeyContract, async ({ params, query }, call) => {
+  const { apiKeyId: id } = params
+  const [facts, , revoked] = await call.run(explainDeletion, [recordDescendants, revokeKeys], {
+    apiKeyId: id,
+    descendants: Number(query.descendants === 'true'),
+  })
+  if (!facts.exists) throw noKey()
+  if (!facts.isDeletable) throw facts.hasSuccessor ? rotated() : beyondReach()
+  const descendants = revoked.filter((key) => key.id !== id).length
+  return { body: { deleted: true as const, id, descendants } }
 })

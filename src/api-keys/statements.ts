@@ -1,8 +1,15 @@
 /** The keys of an organization, in SQL. No key makes, and none gets hold of, one that can do more than itself. */
-import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { recordRevocations } from '../access/audit.ts'
 import { explaining, mayAct, now } from '../access/caller.ts'
-import { actsFor, isManageable as isManageableBy, isSubset, reaches } from '../access/manage-keys.ts'
+import {
+  actsFor,
+  isCurrent,
+  isManageable as isManageableBy,
+  isSubset,
+  reaches,
+} from '../access/manage-keys.ts'
 import { exceededQuota } from '../access/quotas.ts'
 import { apiKeys, projects, users } from '../db/schema.ts'
 import { compile, compileChange, query, rowOf } from '../db/statement.ts'
@@ -15,6 +22,8 @@ const scopes = sql.placeholder('scopes')
 const idempotencyKey = sql.placeholder('idempotencyKey')
 const cursor = sql.placeholder('cursor')
 const rowLimit = sql.placeholder('rowLimit')
+/** 1 if the deletion includes the descendants of the key, else 0. */
+const descendants = sql.placeholder('descendants')
 
 /** What the request gives, null too; or, where it leaves it out, what the caller has. */
 function givenOrOwn(placeholder: string, own: SQLWrapper): SQL<string | null> {
@@ -30,6 +39,8 @@ const livesUntil = (expiresAt: SQLWrapper) =>
   sql<0 | 1>`(${apiKeys.expiresAt} is null or coalesce(${expiresAt} <= ${apiKeys.expiresAt}, false))`
 
 const hasScopes = (list: SQLWrapper) => sql<0 | 1>`${isSubset(list, apiKeys.scopes)}`
+
+const hasSuccessor = sql<0 | 1>`not ${isCurrent}`.as('hasSuccessor')
 
 const earlier = alias(apiKeys, 'earlier')
 const isRepeated = and(
@@ -78,6 +89,7 @@ export const explainCreation = compile(
     reachesProjects: reaches(newProjectIds).as('reachesProjects'),
     livesAsLong: livesUntil(newExpiresAt).as('livesAsLong'),
     endsLater: endsLater.as('endsLater'),
+    hasSuccessor,
     exceededQuota: exceeded.as('exceededQuota'),
   }).leftJoin(earlier, isRepeated),
 )
@@ -99,12 +111,14 @@ export const insertKey = compileChange(
             expiresAt: newExpiresAt,
             createdAt: now,
             idempotencyKey,
+            createdByKeyId: apiKeys.id,
           }),
         )
         .from(apiKeys)
         .where(
           and(
             mayAct,
+            isCurrent,
             hasUser,
             sql`${missingProject} is null`,
             hasScopes(scopes),
@@ -122,13 +136,15 @@ export const insertKey = compileChange(
 
 /** The key that the request is about. */
 const it = alias(apiKeys, 'it')
-const isIt = and(eq(it.organizationId, apiKeys.organizationId), eq(it.id, apiKeyId), isNull(it.revokedAt))
+const isNamed = and(eq(it.organizationId, apiKeys.organizationId), eq(it.id, apiKeyId))
+const isIt = and(isNamed, isNull(it.revokedAt))
 const isManageable = isManageableBy(it)
 
-export const explainKey = compile(
+export const explainRotation = compile(
   explaining({
     exists: sql<0 | 1>`${isNotNull(it.id)}`.as('exists'),
     isManageable: sql<0 | 1>`${isManageable}`.as('isManageable'),
+    hasSuccessor,
     hasScopes: hasScopes(it.scopes).as('hasScopes'),
     livesAsLong: livesUntil(it.expiresAt).as('livesAsLong'),
     isRotated: sql<0 | 1>`${isNotNull(it.rotatedAt)}`.as('isRotated'),
@@ -187,6 +203,7 @@ export const insertSuccessor = compileChange(
             expiresAt: it.expiresAt,
             createdAt: now,
             idempotencyKey,
+            createdByKeyId: apiKeys.id,
           }),
         )
         .from(apiKeys)
@@ -216,16 +233,58 @@ export const retireKey = compile(
     .where(and(eq(apiKeys.organizationId, retirableFrom), eq(apiKeys.id, apiKeyId))),
 )
 
-const revocableFrom = query
-  .select({ organizationId: it.organizationId })
-  .from(apiKeys)
-  .innerJoin(it, isIt)
-  .where(and(mayAct, isManageable))
+/** The key of a deletion. With its descendants it may be revoked already: they can outlive it. */
+const isDeletedKey = and(isNamed, or(isNull(it.revokedAt), sql`${descendants}`))
+/** The successor of a key that rotated itself is its descendant, so a key with a successor deletes no descendants. */
+const isDeletable = and(isManageable, or(isCurrent, sql`not ${descendants}`))
 
-export const revokeKey = compileChange(
+export const explainDeletion = compile(
+  explaining({
+    exists: sql<0 | 1>`${isNotNull(it.id)}`.as('exists'),
+    isDeletable: sql<0 | 1>`${isDeletable}`.as('isDeletable'),
+    hasSuccessor,
+  }).leftJoin(it, isDeletedKey),
+)
+
+const child = alias(apiKeys, 'child')
+const lineage = sql`"lineage"`
+const isChild = and(
+  sql`${child.organizationId} = ${lineage}."organizationId"`,
+  sql`${child.createdByKeyId} = ${lineage}."id"`,
+)
+/** The key of a deletion and, if it includes them, its descendants. A revoked key has descendants too. */
+const deletedKeys = query
+  .select({ organizationId: it.organizationId, id: it.id })
+  .from(apiKeys)
+  .innerJoin(it, isDeletedKey)
+  .where(and(mayAct, isDeletable))
+  .union(
+    query
+      .select({ organizationId: child.organizationId, id: child.id })
+      .from(child)
+      .innerJoin(lineage, isChild)
+      .where(sql`${descendants}`),
+  )
+
+/** True if the deletion revokes the key. */
+const isRevoked = (key: Readonly<Record<'organizationId' | 'id' | 'revokedAt', SQLWrapper>>) =>
+  and(
+    sql`(${key.organizationId}, ${key.id}) in
+      (with recursive ${lineage}("organizationId", "id") as ${deletedKeys} select * from ${lineage})`,
+    isNull(key.revokedAt),
+  )
+
+const descendant = alias(apiKeys, 'descendant')
+export const recordDescendants = recordRevocations(
+  descendant as unknown as typeof apiKeys,
+  and(isRevoked(descendant), ne(descendant.id, apiKeyId)),
+  mayAct,
+)
+
+export const revokeKeys = compileChange(
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })
-    .where(and(eq(apiKeys.organizationId, revocableFrom), eq(apiKeys.id, apiKeyId)))
+    .where(isRevoked(apiKeys))
     .returning({ id: apiKeys.id }),
 )

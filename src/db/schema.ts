@@ -76,6 +76,8 @@ export const apiKeys = sqliteTable(
     createdAt: text().notNull(),
     /** The `Idempotency-Key` that it was created under. */
     idempotencyKey: text(),
+    /** The API key of the request that created it, also as the successor of another; null: `npm run bootstrap` did. */
+    createdByKeyId: text(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.id] }),
@@ -85,6 +87,9 @@ export const apiKeys = sqliteTable(
     uniqueIndex('apiKeysByIdempotencyKey')
       .on(table.organizationId, table.idempotencyKey)
       .where(sql`"idempotencyKey" is not null`),
+    index('apiKeysByCreator')
+      .on(table.organizationId, table.createdByKeyId)
+      .where(sql`"createdByKeyId" is not null`),
   ],
 )
 

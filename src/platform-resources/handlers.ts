@@ -63,7 +63,7 @@ const limited = ({ noun }: Kind) =>
 const keepsKeys = () =>
   new Refusal(
     403,
-    'The user has a live API key that yours may not delete: use a key that acts for no user, or delete that key first',
+    'The user has a live API key that yours may not delete: use a key that acts for no user and was not rotated, or delete that key first',
   )
 
 /** What stands in the way of reading it, and of changing what is not out of reach. */

@@ -1,5 +1,5 @@
 import { request } from '../support/api.ts'
-import type { Row, Rows } from '../support/example.ts'
+import type { Example, Row, Rows } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 const POWER = { scopes: ['api-keys:write'], expiresAt: '2998-01-01T00:00:00.000Z' } as const
@@ -9,6 +9,11 @@ async function prepareKey(workspace: Workspace) {
   const projectId = await workspace.addProject()
   const { id } = await workspace.addKeyWithId({ ...POWER, projectIds: [projectId] })
   return { path: `/v1/api-keys/${id}`, ids: [id], projectIds: [projectId] }
+}
+
+/** The deletion of the key and its descendants. */
+function includingDescendants(example: Example): Example {
+  return { ...example, path: `/v1/api-keys/${example.ids[0]}?descendants=true` }
 }
 
 /** What can stand in the way of making a key. */
@@ -67,7 +72,29 @@ export const apiKeyRows: Rows = {
     },
   },
 
-  deleteApiKey: { prepare: prepareKey, outOfReach: 403, variations: {} },
+  deleteApiKey: {
+    prepare: prepareKey,
+    outOfReach: 403,
+    variations: {
+      'it includes a descendant': {
+        async apply(workspace, example) {
+          const {
+            ids: [createdByKeyId = ''],
+            projectIds = [],
+          } = example
+          await workspace.addKey({ ...POWER, projectIds, createdByKeyId })
+          return includingDescendants(example)
+        },
+      },
+      'it includes descendants, and the key is revoked': {
+        idle: true,
+        async apply(workspace, example) {
+          await workspace.revokeKey(example.ids[0] ?? '')
+          return includingDescendants(example)
+        },
+      },
+    },
+  },
 
   rotateApiKey: {
     async prepare(workspace) {

@@ -34,6 +34,8 @@ export interface KeyOptions {
   readonly userId?: string | null
   readonly projectIds?: readonly string[]
   readonly expiresAt?: string
+  /** The key that created it. */
+  readonly createdByKeyId?: string
 }
 
 export type Usage = { readonly organizationId: string } & Readonly<Record<Quota, number>>
@@ -57,7 +59,8 @@ export class Workspace {
     return (await this.addKeyWithId(options)).token
   }
 
-  async addKeyWithId({ scopes = SCOPES, userId, projectIds, expiresAt }: KeyOptions = {}) {
+  async addKeyWithId(options: KeyOptions = {}) {
+    const { scopes = SCOPES, userId, projectIds, expiresAt, createdByKeyId = null } = options
     const user = userId === undefined ? this.userId : userId
     const { token, row } = provisioning.mintApiKey({
       organizationId: this.organizationId,
@@ -68,7 +71,7 @@ export class Workspace {
       ...(projectIds && { projectIds }),
       ...(expiresAt && { expiresAt }),
     })
-    await runBatch(env.DB, [provisioning.insertApiKey], row)
+    await runBatch(env.DB, [provisioning.insertApiKey], { ...row, createdByKeyId })
     return { token, id: row.id }
   }
 

@@ -3,6 +3,7 @@
  * era: then it is added here, with what it makes of the rows that are there, and with new rows.
  */
 import { env } from 'cloudflare:workers'
+import { hashToken, mintToken } from '../../src/access/api-key.ts'
 import { initial } from './0000-initial.ts'
 import { resourceLives } from './0001-resource-lives.ts'
 import { schedulesFire } from './0002-schedules-fire.ts'
@@ -69,6 +70,25 @@ const slowRunEndpoints: Era = {
   },
 }
 
+const apiKeyDescendants: Era = {
+  migration: '0010_api_key_descendants.sql',
+  becomes: asTheyAre,
+  rows: {
+    apiKeys: [
+      {
+        organizationId: ACME,
+        id: uuid(4021),
+        name: 'created with another key',
+        hash: hashToken(mintToken()),
+        scopes: '["pins:read"]',
+        userId: 'ada',
+        createdAt: CHANGED,
+        createdByKeyId: uuid(21),
+      },
+    ],
+  },
+}
+
 export const eras: readonly Era[] = [
   initial,
   resourceLives,
@@ -77,6 +97,7 @@ export const eras: readonly Era[] = [
   objectSearches,
   nextRunRefresh,
   slowRunEndpoints,
+  apiKeyDescendants,
 ]
 
 /** The names of the migrations, in order. */
