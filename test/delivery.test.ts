@@ -424,6 +424,7 @@ describe('a receiver that answers 410', () => {
   it('gets no more: the run endpoint is removed, and the run waits to be pulled', async () => {
     const { workspace, key, receiver, runId, reference } = await withRun(410)
     await deliver([reference])
+    await tick(env, new Date())
     expect(await runOf(workspace, runId)).toMatchObject({
       status: 'pending',
       attempts: 1,
@@ -447,14 +448,16 @@ describe('a receiver that answers 410', () => {
     expect(await setup.workspace.dump('runEndpoints')).toEqual([])
   })
 
-  it('stands in for no other: a run endpoint that was set to another URL meanwhile stays', async () => {
+  it('stands in for no other: a run endpoint that was set to another URL meanwhile stays, and gets the run', async () => {
     const { workspace, key, runId, reference } = await withRun(410)
     const { url } = new Receiver()
     const json = { url }
     await deliver([reference], {
       DB: databaseThat(() => request('PUT', '/v1/run-endpoint', { key, json })),
     })
-    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 1, sendAfter: null })
+    const { sendAfter, ...run } = await runOf(workspace, runId)
+    expect(run).toMatchObject({ status: 'pending', attempts: 1 })
+    expect(String(sendAfter) <= new Date().toISOString()).toBe(true)
     expect((await request('GET', '/v1/run-endpoint', { key })).body.url).toBe(url)
   })
 

@@ -254,7 +254,14 @@ function resultOf(delivery: Delivery, outcome: Outcome | null) {
   const result = { ...unsent, attempts: delivery.attempts + 1, lastError: null }
   if (outcome === 'taken') return { ...result, status: 'delivered' }
   if (outcome === 'gone') {
-    return { ...result, isGone: true, lastError: 'HTTP 410: the run endpoint wants no more, and was removed' }
+    // If the endpoint was replaced meanwhile, the run goes to the new one; else the tick finds none, and it waits to be pulled.
+    const sendAfter = new Date().toISOString()
+    return {
+      ...result,
+      sendAfter,
+      isGone: true,
+      lastError: 'HTTP 410: the run endpoint wants no more, and was removed',
+    }
   }
   const lastError = outcome.error
   const sendAfter = nextAttempt(result.attempts, new Date(), Math.random())

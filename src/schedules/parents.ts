@@ -19,6 +19,15 @@ export const hasRunEndpoint = sql`exists ${query
   .from(runEndpoints)
   .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
 
+/**
+ * Of a run that is made: when. It is never before the run endpoint that `hasRunEndpoint` found, though a tick may be late
+ * and the clocks of two machines differ: a run is not sent to an endpoint that was set after it was made.
+ */
+export const runCreatedAt = sql<string>`max(${sql.placeholder('now')}, coalesce(${query
+  .select({ createdAt: runEndpoints.createdAt })
+  .from(runEndpoints)
+  .where(eq(runEndpoints.organizationId, schedules.organizationId))}, ''))`
+
 /** Joins the run endpoint that a run is sent to: one that was set after the run was made gets none of it. */
 export function isRunEndpointOf(run: typeof runs) {
   return and(eq(runEndpoints.organizationId, run.organizationId), lte(runEndpoints.createdAt, run.createdAt))

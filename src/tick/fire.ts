@@ -8,7 +8,14 @@ import { agents, missedSpans, projects, runs, schedules } from '../db/schema.ts'
 import { compileUnguarded, excluded, jsonRows, query, rowOf, runBatch, type Value } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
 import { latestRun, nextRun } from '../schedules/next-run.ts'
-import { hasParent, hasRunEndpoint, isAgentOf, isProjectOf, parentArchivedAt } from '../schedules/parents.ts'
+import {
+  hasParent,
+  hasRunEndpoint,
+  isAgentOf,
+  isProjectOf,
+  parentArchivedAt,
+  runCreatedAt,
+} from '../schedules/parents.ts'
 import { runIdOf } from '../schedules/runs/run-id.ts'
 
 /** So few that a page is done within the 10 ms of CPU that the free plan gives a tick. */
@@ -78,7 +85,7 @@ const insertRuns = compileUnguarded(
             attempts: sql`0`,
             lastError: sql`case when not ${isOpen} then 'The ' || ${schedules.parentType} || ' was archived' end`,
             sendAfter: sql`case when ${isOpen} and ${hasRunEndpoint} then ${now} end`,
-            createdAt: now,
+            createdAt: runCreatedAt,
             updatedAt: now,
           }),
         )

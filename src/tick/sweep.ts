@@ -39,7 +39,9 @@ export async function sweepDoomedObjects({ DB, OBJECTS }: TickEnvironment, insta
     const [due] = await runBatch(DB, [selectDue], { now })
     const objectKeys = due.map(({ objectKey }) => objectKey)
     if (objectKeys.length === 0) return
-    await OBJECTS.delete(due.filter((object) => !object.isReferenced).map(({ objectKey }) => objectKey))
+    const unreferenced = due.flatMap((object) => (object.isReferenced ? [] : [object.objectKey]))
+    // R2 refuses an empty list.
+    if (unreferenced.length > 0) await OBJECTS.delete(unreferenced)
     await runBatch(DB, [forget], { objectKeys: JSON.stringify(objectKeys) })
     if (objectKeys.length < PAGE_SIZE) return
   }

@@ -4,7 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, isUnlimited, mayAct, now } from '../../access/caller.ts'
 import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
 import { compile, compileChange, query, rowOf } from '../../db/statement.ts'
-import { hasParent, hasRunEndpoint, isAgentOf, isProjectOf, isScheduleOf } from '../parents.ts'
+import { hasParent, hasRunEndpoint, isAgentOf, isProjectOf, isScheduleOf, runCreatedAt } from '../parents.ts'
 import { isSchedule, parentOf } from '../statements.ts'
 
 const scheduleId = sql.placeholder('scheduleId')
@@ -77,7 +77,7 @@ function runsOf(parentType: 'project' | 'agent') {
               status: sql`'pending'`,
               attempts: sql`0`,
               sendAfter: sql`case when ${hasRunEndpoint} then ${sql.placeholder('sendAfter')} end`,
-              createdAt: now,
+              createdAt: runCreatedAt,
               updatedAt: now,
               idempotencyKey,
             }),
