@@ -23,7 +23,8 @@ let service: Service
 let otherKey: string
 
 beforeAll(async () => {
-  server = await startDevServer(state, await freePort())
+  // More skills than a page has: the quota has to be larger, too.
+  server = await startDevServer(state, await freePort(), '--var', 'SKILL_LIMIT:2000')
   const demo = readDemo(state)
   url = demo.baseUrl
   key = demo.apiKey
