@@ -8,6 +8,16 @@ import { ORIGIN } from './support/api.ts'
 import { databaseWith } from './support/bindings.ts'
 import { Workspace } from './support/workspace.ts'
 
+/** The request with the length of its body, which every client sends. */
+async function asSent(request: Request): Promise<Request> {
+  const body = await request.arrayBuffer()
+  if (body.byteLength === 0) return request
+  const { method, url } = request
+  const headers = new Headers(request.headers)
+  headers.set('Content-Length', String(body.byteLength))
+  return new Request(url, { method, headers, body })
+}
+
 /** A service of which each answer of the list is made to fail: before the work, or after it. */
 async function failing(...failures: readonly ('before' | 'after' | undefined)[]) {
   const workspace = await Workspace.create()
@@ -22,7 +32,7 @@ async function failing(...failures: readonly ('before' | 'after' | undefined)[])
       return results
     })
     const context = createExecutionContext()
-    const response = await worker.fetch(request as never, { ...env, DB }, context)
+    const response = await worker.fetch((await asSent(request)) as never, { ...env, DB }, context)
     await waitOnExecutionContext(context)
     return response
   }
