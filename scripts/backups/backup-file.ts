@@ -142,6 +142,16 @@ function schemaOf(database: DatabaseSync): Map<string, string> {
   )
 }
 
+/** The statements that make tables, indexes and triggers, tables first. */
+export function schemaStatements(database: DatabaseSync, schema = 'main'): { type: string; sql: string }[] {
+  return database
+    .prepare(
+      `SELECT "type", "sql" FROM "${schema}".sqlite_master WHERE "sql" IS NOT NULL AND ${IS_SERVICE_TABLE}
+       ORDER BY "type" = 'table' DESC, rowid`,
+    )
+    .all() as { type: string; sql: string }[]
+}
+
 export function tableNames(database: DatabaseSync, schema = 'main'): string[] {
   return database
     .prepare(

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Row } from '../cloudflare.ts'
 import { inTransaction, openLocalFile, runQuery } from '../database.ts'
-import { columnNames, IS_SERVICE_TABLE, tableNames } from './backup-file.ts'
+import { columnNames, schemaStatements, tableNames } from './backup-file.ts'
 import {
   compareTables,
   finishingQueries,
@@ -58,16 +58,11 @@ export function readLiveKeys(database: DatabaseSync): Row[] {
 
 /** Indexes and triggers come last: a trigger would count the rows that the backup has counted. */
 function copyBackup(database: DatabaseSync): void {
-  const schema = database
-    .prepare(
-      `SELECT "type", "sql" FROM "backup".sqlite_master WHERE "sql" IS NOT NULL AND ${IS_SERVICE_TABLE}
-       ORDER BY "type" = 'table' DESC, rowid`,
-    )
-    .all()
+  const schema = schemaStatements(database, 'backup')
   const tables = tableNames(database, 'backup')
-  for (const { type, sql } of schema) if (type === 'table') database.exec(String(sql))
+  for (const { type, sql } of schema) if (type === 'table') database.exec(sql)
   for (const table of tables) database.exec(`INSERT INTO main."${table}" SELECT * FROM "backup"."${table}"`)
-  for (const { type, sql } of schema) if (type !== 'table') database.exec(String(sql))
+  for (const { type, sql } of schema) if (type !== 'table') database.exec(sql)
   for (const table of tables) {
     const columns = columnNames(database, table)
     const [source, copy] = ['backup', 'main'].map(

@@ -5,11 +5,11 @@
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Account, AccountDatabase, Query, Row } from '../cloudflare.ts'
+import type { Account, AccountDatabase, Row } from '../cloudflare.ts'
 import { databaseConfiguration, runQuery } from '../database.ts'
 import { switchStepsOf } from '../deploy-steps.ts'
 import { configFileOf, configurationOf, type Target } from '../wrangler.ts'
-import { columnNames, IS_SERVICE_TABLE, tableNames } from './backup-file.ts'
+import { columnNames, schemaStatements, tableNames } from './backup-file.ts'
 import {
   compareTables,
   finishingQueries,
@@ -94,11 +94,8 @@ export async function fillDatabase(place: RemotePlace, source: DatabaseSync): Pr
   )
   console.log(`New database: ${database.name}`)
   return named(database, async () => {
-    const schema = runQuery(source, {
-      sql: `SELECT "type", "sql" FROM sqlite_master WHERE "sql" IS NOT NULL AND ${IS_SERVICE_TABLE} ORDER BY "type" = 'table' DESC, rowid`,
-    })
-    const statements = (isTrigger: boolean): Query[] =>
-      schema.filter(({ type }) => (type === 'trigger') === isTrigger).map(({ sql }) => ({ sql: String(sql) }))
+    const schema = schemaStatements(source)
+    const statements = (isTrigger: boolean) => schema.filter(({ type }) => (type === 'trigger') === isTrigger)
     await account.query(database.uuid, statements(false))
     for (const table of tableNames(source)) {
       let rows = 0

@@ -83,7 +83,7 @@ export function compareTables(table: string, source: Row | undefined, copy: Row 
 }
 
 /** Counts the rows of each table. */
-export function countingQuery(tables: readonly string[], schema = 'main'): Query {
-  const counts = tables.map((table) => `(SELECT count(*) FROM "${schema}"."${table}") AS "${table}"`)
+export function countingQuery(tables: readonly string[]): Query {
+  const counts = tables.map((table) => `(SELECT count(*) FROM "${table}") AS "${table}"`)
   return { sql: `SELECT ${counts.join(', ')}` }
 }
