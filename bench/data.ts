@@ -1,8 +1,8 @@
 /** The data that every contender has, as plain SQL, and the seven requests on it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { mintApiKey } from '../src/access/provisioning.ts'
 import { SCOPES } from '../src/access/scopes.ts'
-import { mintApiKey } from '../src/provisioning.ts'
 import type { BenchRequest } from './load.ts'
 
 const NOW = '2026-03-29T01:00:00.000Z'

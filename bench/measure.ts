@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { RUNS_A_MESSAGE } from '../src/delivery/message.ts'
+import { RUNS_A_MESSAGE } from '../src/queue.ts'
 import {
   COUNT_FIRED,
   DUE_TICK_AT,

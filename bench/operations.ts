@@ -4,10 +4,10 @@
  */
 import { v7 as newUuid } from 'uuid'
 import { SCOPES } from '../src/access/scopes.ts'
-import { MOST_AT_ONCE } from '../src/environment-variables/contract.ts'
 import { BODY_LIMIT_BYTES as USUAL_LIMIT_BYTES } from '../src/http/body.ts'
 import type { Contract } from '../src/http/endpoint.ts'
 import { operations as endpoints } from '../src/operations.ts'
+import { MOST_AT_ONCE } from '../src/resources/environment-variables/contract.ts'
 import { inputPlacesOf, withText } from '../test/support/inputs.ts'
 import type { BenchRequest } from './load.ts'
 import { ALL_FIELDS_LISTED, rangesOnLeapDay } from './next-run.ts'

@@ -1,6 +1,6 @@
 /** Organizations that are filled through HTTP, by the service's own operations. */
 import { v7 as newUuid } from 'uuid'
-import { MOST_AT_ONCE } from '../src/environment-variables/contract.ts'
+import { MOST_AT_ONCE } from '../src/resources/environment-variables/contract.ts'
 import { organization } from './data.ts'
 import { ask, type BenchRequest } from './load.ts'
 import type { WorkerServer } from './servers.ts'

@@ -10,8 +10,11 @@ import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { parse } from 'dotenv'
-import { MOST_AT_ONCE, setEnvironmentVariablesContract } from '../src/environment-variables/contract.ts'
 import { describeProblems } from '../src/http/problems.ts'
+import {
+  MOST_AT_ONCE,
+  setEnvironmentVariablesContract,
+} from '../src/resources/environment-variables/contract.ts'
 import { Service } from './service.ts'
 
 const USAGE = 'Usage: npm run env:push -- <.env file> --project <id> [--url <address>] [--key <API key>]'

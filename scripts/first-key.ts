@@ -1,7 +1,5 @@
 /** An organization, a user and its first key, written into the database itself: how an operator gets in. */
 import { v7 as newUuid } from 'uuid'
-import type { Scope } from '../src/access/scopes.ts'
-import { externalId } from '../src/http/fields.ts'
 import {
   insertApiKey,
   insertOrganization,
@@ -9,7 +7,9 @@ import {
   mintApiKey,
   selectDeletedUser,
   selectOrganization,
-} from '../src/provisioning.ts'
+} from '../src/access/provisioning.ts'
+import type { Scope } from '../src/access/scopes.ts'
+import { externalId } from '../src/http/fields.ts'
 import { execute } from './database.ts'
 import type { Target } from './wrangler.ts'
 

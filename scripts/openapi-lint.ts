@@ -1,6 +1,6 @@
 /** Holds the OpenAPI document against Redocly's recommended rules. */
 import { createConfig, formatProblems, lintFromString } from '@redocly/openapi-core'
-import { openapiDocument } from '../src/http/openapi.ts'
+import { openapiDocument } from '../src/openapi/document.ts'
 import { operations } from '../src/operations.ts'
 
 const config = await createConfig({

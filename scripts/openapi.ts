@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { openapiDocument } from '../src/http/openapi.ts'
+import { openapiDocument } from '../src/openapi/document.ts'
 import { operations } from '../src/operations.ts'
 import { ROOT } from './wrangler.ts'
 

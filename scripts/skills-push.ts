@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { parse as parseYaml } from 'yaml'
 import { describeProblems } from '../src/http/problems.ts'
-import { createSkillContract } from '../src/skills/contract.ts'
+import { createSkillContract } from '../src/resources/skills/contract.ts'
 import { Service } from './service.ts'
 
 const USAGE = 'Usage: npm run skills:push -- <folder …> [--url <address>] [--key <API key>]'

@@ -1,6 +1,6 @@
 import type { Database } from './db/database.ts'
 import type { Quota } from './db/usage.ts'
-import type { RunMessage } from './delivery/message.ts'
+import type { RunMessage } from './queue.ts'
 
 /** The bindings and settings of wrangler.toml, and the one secret. */
 export interface Environment {

@@ -1,11 +1,11 @@
 /** The Worker's entry. */
 import { createApp } from './app.ts'
-import { deliverRuns } from './delivery/deliver.ts'
-import type { RunMessage } from './delivery/message.ts'
+import { deliverRuns } from './delivery/consumer.ts'
 import type { Environment } from './environment.ts'
-import { tick } from './tick/tick.ts'
+import type { RunMessage } from './queue.ts'
+import { tick } from './scheduled.ts'
 
-export { ProjectEnvironments } from './environment-variables/project-environments.ts'
+export { ProjectEnvironments } from './resources/environment-variables/project-environments.ts'
 
 const app = createApp()
 

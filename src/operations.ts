@@ -1,48 +1,55 @@
 /** THE LIST: every operation of the service, those of SPEC.txt first. Path and method are checked against the contract. */
-import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys/handlers.ts'
-import { listAuditEvents } from './audit-events/handlers.ts'
+
+import type { Contract, Endpoint } from './http/endpoint.ts'
+import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './resources/api-keys/handlers.ts'
+import { listAuditEvents } from './resources/audit-events/handlers.ts'
 import {
   deleteEnvironmentVariable,
   listEnvironmentVariables,
   putEnvironmentVariable,
   setEnvironmentVariables,
-} from './environment-variables/handlers.ts'
-import type { Contract, Endpoint } from './http/endpoint.ts'
-import { retrieveMe } from './me/handlers.ts'
-import { deletePin, listPins, putPin, updatePin } from './pins/handlers.ts'
-import { agents, projects, pullRequests, sessions, users } from './platform-resources/handlers.ts'
+} from './resources/environment-variables/handlers.ts'
+import { retrieveMe } from './resources/me/handlers.ts'
+import { deletePin, listPins, putPin, updatePin } from './resources/pins/handlers.ts'
+import { agents, projects, pullRequests, sessions, users } from './resources/platform-resources/handlers.ts'
 import {
   deleteProfilePicture,
   putProfilePicture,
   retrieveProfilePicture,
-} from './profile-pictures/handlers.ts'
+} from './resources/profile-pictures/handlers.ts'
 import {
   deleteRunEndpoint,
   putRunEndpoint,
   retrieveRunEndpoint,
   rotateRunEndpoint,
-} from './run-endpoint/handlers.ts'
-import {
-  agentSchedules,
-  createAgentSchedule,
-  createProjectSchedule,
-  previewSchedule,
-  projectSchedules,
-} from './schedules/handlers.ts'
+} from './resources/run-endpoint/handlers.ts'
 import {
   acknowledgeRun,
   agentScheduleRuns,
   listRuns,
   projectScheduleRuns,
   retrieveRun,
-} from './schedules/runs/handlers.ts'
+} from './resources/runs/handlers.ts'
+import {
+  agentSchedules,
+  createAgentSchedule,
+  createProjectSchedule,
+  previewSchedule,
+  projectSchedules,
+} from './resources/schedules/handlers.ts'
 import {
   deleteSessionFile,
   listSessionFiles,
   putSessionFile,
   retrieveSessionFileContent,
-} from './session-files/handlers.ts'
-import { createSkill, deleteSkill, listSkills, retrieveSkill, updateSkill } from './skills/handlers.ts'
+} from './resources/session-files/handlers.ts'
+import {
+  createSkill,
+  deleteSkill,
+  listSkills,
+  retrieveSkill,
+  updateSkill,
+} from './resources/skills/handlers.ts'
 
 export const operations: readonly Endpoint[] = [
   route('PATCH /v1/pins/{resourceType}/{resourceId}', updatePin),

@@ -7,7 +7,7 @@ import { explainCaller, recordUse } from '../src/access/caller.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Value } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/endpoint.ts'
-import { doomUnrecorded } from '../src/session-files/statements.ts'
+import { doomUnrecorded } from '../src/resources/session-files/statements.ts'
 import {
   deadKeys,
   dumpStores,

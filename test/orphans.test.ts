@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { tick } from '../src/tick/tick.ts'
+import { tick } from '../src/scheduled.ts'
 import { objectsWith } from './support/bindings.ts'
 import { Workspace } from './support/workspace.ts'
 

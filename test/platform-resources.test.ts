@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
-import { tick } from '../src/tick/tick.ts'
+import { tick } from '../src/scheduled.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase } from './support/bindings.ts'
 import { Workspace } from './support/workspace.ts'

@@ -4,7 +4,7 @@ import { apiKeys, organizationUsage } from '../db/schema.ts'
 import type { Values } from '../db/statement.ts'
 import type { Quota } from '../db/usage.ts'
 import type { Limits, Quotas } from '../environment.ts'
-import { Refusal } from '../http/errors.ts'
+import { Refusal } from '../errors.ts'
 
 const placeholderOf = (quota: string) => `${quota}Quota`
 

@@ -3,7 +3,7 @@
  * remembers which addresses sent too many refused keys, because the binding cannot be asked without counting.
  */
 import type { Environment } from '../environment.ts'
-import { tooManyRequests } from '../http/errors.ts'
+import { tooManyRequests } from '../errors.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** What is counted each minute: the requests of a key, of an organization, and the refused keys or health checks of an address. */

@@ -1,5 +1,5 @@
 /** One attempt to hand a run over to a run endpoint. */
-import { signedHeaders } from './signature.ts'
+import { signedHeaders } from '../resources/run-endpoint/signature.ts'
 
 /** How long a receiver may take to answer. */
 const TIMEOUT_SECONDS = 15

@@ -1,8 +1,8 @@
 /** Reads a body within its limits. */
 import type { MiddlewareHandler } from 'hono'
 import type { Call } from '../access/call.ts'
+import { Refusal } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
-import { Refusal } from './errors.ts'
 import { problemOfJson } from './json-bounds.ts'
 import { describeSent } from './problems.ts'
 

@@ -1,5 +1,5 @@
 /** Range requests (RFC 9110, section 14). */
-import { Refusal } from './errors.ts'
+import { Refusal } from '../errors.ts'
 
 /** From one byte to another or to the end, or the last so many. */
 const ONE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i

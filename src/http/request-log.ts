@@ -2,8 +2,8 @@
 import type { Context } from 'hono'
 import type { Call } from '../access/call.ts'
 import { describeFailure } from '../db/failures.ts'
+import { Refusal } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
-import { Refusal } from './errors.ts'
 
 /** A request that failed is logged in any case, as an error, with what may be said of the failure. */
 export function logRequest(c: Context<HonoEnvironment>): void {

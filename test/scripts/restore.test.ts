@@ -17,7 +17,7 @@ import { loadDump } from '../../scripts/backups/sql-dump.ts'
 import { execute, localDatabaseFile } from '../../scripts/database.ts'
 import { Service } from '../../scripts/service.ts'
 import { runWrangler } from '../../scripts/wrangler.ts'
-import { insertApiKey, mintApiKey } from '../../src/provisioning.ts'
+import { insertApiKey, mintApiKey } from '../../src/access/provisioning.ts'
 import {
   type DevServer,
   freePort,

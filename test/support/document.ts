@@ -1,7 +1,7 @@
 /** The OpenAPI document as the judge of every response that a test sees. */
 import { Validator } from '@cfworker/json-schema'
 import { expect } from 'vitest'
-import { openapiDocument } from '../../src/http/openapi.ts'
+import { openapiDocument } from '../../src/openapi/document.ts'
 import { operations } from '../../src/operations.ts'
 import type { ApiResponse } from './api.ts'
 

@@ -1,8 +1,8 @@
 /** Organizations, for tests on Node that have the database of a Worker. */
 import { v7 as newUuid } from 'uuid'
+import { insertApiKey, insertOrganization, mintApiKey } from '../../src/access/provisioning.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { runBatch } from '../../src/db/statement.ts'
-import { insertApiKey, insertOrganization, mintApiKey } from '../../src/provisioning.ts'
 
 /** A new organization, and the token of a key with every scope. */
 export async function addOrganization(database: D1Database): Promise<{ id: string; apiKey: string }> {

@@ -3,7 +3,9 @@ import { env } from 'cloudflare:workers'
 import { and, eq, getTableColumns, getTableName, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
+import * as provisioning from '../../src/access/provisioning.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
+import { nextRun } from '../../src/cron/next-run.ts'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { seal } from '../../src/crypto/sealed-value.ts'
 import * as tables from '../../src/db/schema.ts'
@@ -16,10 +18,8 @@ import {
   type Values,
 } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type Quota } from '../../src/db/usage.ts'
-import { mintSecret, SECRET_CONTEXT } from '../../src/delivery/signature.ts'
-import * as provisioning from '../../src/provisioning.ts'
-import { nextRun } from '../../src/schedules/next-run.ts'
-import { runIdOf } from '../../src/schedules/runs/run-id.ts'
+import { mintSecret, SECRET_CONTEXT } from '../../src/resources/run-endpoint/signature.ts'
+import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
 
 const LONG_AGO = '2020-01-01T00:00:00.000Z'
 

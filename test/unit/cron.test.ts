@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { parseCron, problemOfCron } from '../../src/schedules/cron.ts'
-import { nextRun } from '../../src/schedules/next-run.ts'
+import { parseCron, problemOfCron } from '../../src/cron/expression.ts'
+import { nextRun } from '../../src/cron/next-run.ts'
 
 /** The first instants that the expression fires at in UTC, after one, as `MM-DD HH:MM`. */
 function firings(expression: string, count: number, after = '2026-02-26T00:00:00.000Z'): string[] {

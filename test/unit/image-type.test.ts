@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { imageTypeOf } from '../../src/profile-pictures/image-type.ts'
+import { imageTypeOf } from '../../src/resources/profile-pictures/image-type.ts'
 
 const bytesOf = (binary: string) => Uint8Array.from(binary, (character) => character.charCodeAt(0))
 const typeOf = (binary: string) => imageTypeOf(bytesOf(binary).buffer)

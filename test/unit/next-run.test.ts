@@ -1,8 +1,8 @@
 import { Cron } from 'croner'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { problemOfCron } from '../../src/schedules/cron.ts'
-import { latestRun, nextRun } from '../../src/schedules/next-run.ts'
+import { problemOfCron } from '../../src/cron/expression.ts'
+import { latestRun, nextRun } from '../../src/cron/next-run.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

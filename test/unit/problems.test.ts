@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { createApiKeyContract, rotateApiKeyContract } from '../../src/api-keys/contract.ts'
-import { setEnvironmentVariablesContract } from '../../src/environment-variables/contract.ts'
 import type { Contract } from '../../src/http/endpoint.ts'
 import { describeProblems, describeSent } from '../../src/http/problems.ts'
-import { updatePinContract } from '../../src/pins/contract.ts'
-import { putRunEndpointContract } from '../../src/run-endpoint/contract.ts'
+import { createApiKeyContract, rotateApiKeyContract } from '../../src/resources/api-keys/contract.ts'
+import { setEnvironmentVariablesContract } from '../../src/resources/environment-variables/contract.ts'
+import { updatePinContract } from '../../src/resources/pins/contract.ts'
+import { putRunEndpointContract } from '../../src/resources/run-endpoint/contract.ts'
 import {
   createProjectScheduleContract,
   previewScheduleContract,
   projectScheduleContracts,
-} from '../../src/schedules/contract.ts'
-import { listSessionFilesContract } from '../../src/session-files/contract.ts'
-import { createSkillContract, updateSkillContract } from '../../src/skills/contract.ts'
+} from '../../src/resources/schedules/contract.ts'
+import { listSessionFilesContract } from '../../src/resources/session-files/contract.ts'
+import { createSkillContract, updateSkillContract } from '../../src/resources/skills/contract.ts'
 
 /** What the operation says of input that is wrong. */
 function problemsOf(contract: Contract, part: 'body' | 'params' | 'query', data: unknown): string {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/http/errors.ts'
+import { Refusal } from '../../src/errors.ts'
 import { contentRange, rangeOf } from '../../src/http/range.ts'
 
 const TAG = '"a"'

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { problemOfReceiver } from '../../src/delivery/receiver.ts'
 import { nextAttempt } from '../../src/delivery/retries.ts'
-import { mintSecret, signedHeaders } from '../../src/delivery/signature.ts'
+import { mintSecret, signedHeaders } from '../../src/resources/run-endpoint/signature.ts'
+import { problemOfReceiver } from '../../src/resources/run-endpoint/url.ts'
 
 const NO_URL = 'expected a URL such as "https://hooks.example.com/runs"'
 const NOT_HTTPS = 'expected a URL that begins with https://'

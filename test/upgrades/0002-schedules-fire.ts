@@ -1,5 +1,5 @@
 /** Schedules fire: a ledger of runs, and run endpoints, whose secrets this service sealed itself. */
-import { runIdOf } from '../../src/schedules/runs/run-id.ts'
+import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
 import {
   ACME,
   asTheyAre,

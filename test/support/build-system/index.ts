@@ -1,5 +1,5 @@
 /** A build system, as small as can be: a second Worker, which answers with the variables that it reads. */
-import type { ProjectEnvironments } from '../../../src/environment-variables/project-environments.ts'
+import type { ProjectEnvironments } from '../../../src/resources/environment-variables/project-environments.ts'
 
 interface Environment {
   readonly ENVIRONMENTS: Service<typeof ProjectEnvironments>

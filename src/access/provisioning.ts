@@ -1,0 +1,91 @@
+/**
+ * How whoever runs the service gets in: an organization, its first user and its first key. Everything else is made
+ * through HTTP. These statements have no guard; no operation reaches them.
+ */
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { v7 as newUuid } from 'uuid'
+import { apiKeys, deletions, organizations, users } from '../db/schema.ts'
+import { compileUnguarded, query, type Values } from '../db/statement.ts'
+import { hashToken, mintToken } from './api-key.ts'
+import type { Scope } from './scopes.ts'
+
+/** Each inserts a whole row: it is bound with a value for every column. */
+export const insertOrganization = compileUnguarded(
+  query.insert(organizations).values(placeholders(organizations)),
+)
+export const insertApiKey = compileUnguarded(query.insert(apiKeys).values(placeholders(apiKeys)))
+
+/** A user that is there stays as it is. */
+export const insertUserIfMissing = compileUnguarded(
+  query.insert(users).values(placeholders(users)).onConflictDoNothing(),
+)
+
+/** A placeholder for each column, under the column's name. */
+function placeholders<Table extends SQLiteTable>(table: Table) {
+  const columns = Object.keys(getTableColumns(table))
+  return Object.fromEntries(
+    columns.map((column) => [column, sql.placeholder(column)]),
+  ) as Table['$inferInsert']
+}
+
+/** Bound with `id`. */
+export const selectOrganization = compileUnguarded(
+  query
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(eq(organizations.id, sql.placeholder('id'))),
+)
+
+/** A row if the user was deleted: its id is never used again. Bound with `organizationId` and `id`. */
+export const selectDeletedUser = compileUnguarded(
+  query
+    .select({ id: deletions.resourceId })
+    .from(deletions)
+    .where(
+      and(
+        eq(deletions.organizationId, sql.placeholder('organizationId')),
+        eq(deletions.resourceType, 'user'),
+        eq(deletions.resourceId, sql.placeholder('id')),
+      ),
+    ),
+)
+
+/** A row if the database has any organization. */
+export const selectAnyOrganization = compileUnguarded(
+  query.select({ id: organizations.id }).from(organizations).limit(1),
+)
+
+/** What a new key is given. */
+export interface NewApiKey {
+  readonly organizationId: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly userId?: string
+  /** The projects that the key is limited to; left out: all. */
+  readonly projectIds?: readonly string[]
+  readonly expiresAt?: string
+  readonly createdAt: string
+}
+
+/** Mints a key. @returns the token, to be shown once, and the row for `insertApiKey`, which holds only its hash. */
+export function mintApiKey(key: NewApiKey): { token: string; row: Values & { id: string } } {
+  const token = mintToken()
+  const row = {
+    organizationId: key.organizationId,
+    id: newUuid(),
+    name: key.name,
+    hash: hashToken(token),
+    scopes: JSON.stringify(key.scopes),
+    userId: key.userId ?? null,
+    projectIds: key.projectIds ? JSON.stringify(key.projectIds) : null,
+    expiresAt: key.expiresAt ?? null,
+    revokedAt: null,
+    rotatedAt: null,
+    lastUsedAt: null,
+    createdAt: key.createdAt,
+    idempotencyKey: null,
+    createdByKeyId: null,
+  }
+  return { token, row }
+}

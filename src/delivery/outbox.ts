@@ -1,0 +1,66 @@
+/** Puts runs of the ledger into the queues: new ones, those to be sent again, and those whose lease has ended. */
+import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
+import { runEndpoints, runs } from '../db/schema.ts'
+import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
+import type { TickEnvironment } from '../environment.ts'
+import { enqueueRuns, type RunReference } from '../queue.ts'
+import { isRunEndpointOf } from '../resources/schedules/parents.ts'
+
+const PAGE_SIZE = 1000
+const PAGES_A_TICK = 30
+
+/** How long the queue has to deliver a run before it is put into it again. */
+const LEASE_MS = 15 * 60_000
+
+const now = sql.placeholder('now')
+
+const selectToSend = compileUnguarded(
+  query
+    .select({
+      organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
+      scheduleId: runs.scheduleId,
+      scheduledAt: runs.scheduledAt,
+      attempts: runs.attempts,
+      hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
+      isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
+    })
+    .from(runs)
+    .leftJoin(runEndpoints, isRunEndpointOf(runs))
+    .where(lte(runs.sendAfter, now))
+    .orderBy(asc(runs.sendAfter))
+    .limit(PAGE_SIZE),
+)
+
+type RunToSend = NonNullable<(typeof selectToSend)['row']>
+
+const sent = jsonRows('sent', 'organizationId', 'scheduleId', 'scheduledAt', 'hasEndpoint')
+
+/** Without an endpoint they wait to be pulled. */
+const leaseSent = compileUnguarded(
+  query
+    .update(runs)
+    .set({
+      sendAfter: sql`case when ${sent.column('hasEndpoint')} then ${sql.placeholder('leaseExpiresAt')} end`,
+    })
+    .from(sent.table)
+    .where(and(sent.matches(runs, 'organizationId', 'scheduleId', 'scheduledAt'), lte(runs.sendAfter, now))),
+)
+
+/** Sends some pages. What fails between the queue and the ledger is sent twice, not lost. */
+export async function sendRuns({ DB, RUNS, SLOW_RUNS }: TickEnvironment, instant: Date): Promise<void> {
+  const values = {
+    now: instant.toISOString(),
+    leaseExpiresAt: new Date(instant.getTime() + LEASE_MS).toISOString(),
+  }
+  let [toSend] = await runBatch(DB, [selectToSend], values)
+  for (let page = 0; toSend.length > 0 && page < PAGES_A_TICK; page++) {
+    await enqueueRuns(RUNS, sendable(toSend, 0))
+    await enqueueRuns(SLOW_RUNS, sendable(toSend, 1), true)
+    ;[, toSend] = await runBatch(DB, [leaseSent, selectToSend], { ...values, ...sent.values(toSend) })
+  }
+}
+
+/** Those that there is a run endpoint for, a slow one or not. */
+function sendable(rows: readonly RunToSend[], slow: 0 | 1): RunReference[] {
+  return rows.flatMap(({ hasEndpoint, isSlow, ...run }) => (hasEndpoint && isSlow === slow ? [run] : []))
+}

@@ -1,0 +1,124 @@
+/**
+ * Seals again, under the newest key of the ring, what older keys of it have sealed, so that they can be taken out. What is
+ * sealed with a key that the ring lacks is left alone: nobody can open it.
+ */
+
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
+import { open, type SealedContext, seal } from '../crypto/sealed-value.ts'
+import type { Database } from '../db/database.ts'
+import { describeFailure } from '../db/failures.ts'
+import { environmentVariables, keyIdOf, runEndpoints } from '../db/schema.ts'
+import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
+import type { TickEnvironment } from '../environment.ts'
+import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
+
+/** A value has up to 64 KiB, sealed a third more, and a parameter of D1 up to 2 MB. */
+const PAGE_SIZE = 20
+/** Two statements a page, for each column. */
+const PAGES_A_TICK = 20
+
+const resealed = jsonRows('resealed', 'rowid', 'before', 'sealed')
+
+/** A row with a sealed text; the columns that it hasn't are null. */
+interface SealedRow {
+  readonly rowid: number
+  readonly sealed: string
+  readonly organizationId: string
+  readonly projectId: string | null
+  readonly key: string | null
+}
+
+interface SealedTable extends SQLiteTable {
+  readonly organizationId: SQLiteColumn
+  readonly projectId?: SQLiteColumn
+  readonly key?: SQLiteColumn
+}
+
+/** A column of sealed text, and what each text is sealed for. */
+function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: SealedRow) => SealedContext) {
+  const rowid = sql<number>`${table}.rowid`
+  const fields = {
+    rowid: rowid.as('rowid'),
+    sealed: sql<string>`${column}`.as('sealed'),
+    organizationId: sql<string>`${table.organizationId}`.as('organizationId'),
+    projectId: sql<string | null>`${table.projectId ?? null}`.as('projectId'),
+    key: sql<string | null>`${table.key ?? null}`.as('key'),
+  }
+  return {
+    contextOf,
+    select: compileUnguarded(
+      query
+        .select(fields)
+        .from(table)
+        .where(and(eq(keyIdOf(column), sql.placeholder('keyId')), gt(rowid, sql.placeholder('after'))))
+        .orderBy(asc(rowid))
+        .limit(PAGE_SIZE),
+    ),
+    /** Unless it was sealed again meanwhile: no two texts begin alike, because each has an IV of its own. */
+    update: compileUnguarded(
+      query
+        .update(table)
+        .set({ [column.name]: sql`${resealed.column('sealed')}` })
+        .from(resealed.table)
+        .where(
+          and(
+            eq(rowid, resealed.column('rowid')),
+            eq(sql`substr(${column}, 1, length(${resealed.column('before')}))`, resealed.column('before')),
+          ),
+        ),
+    ),
+  }
+}
+
+const ofEndpoint = ({ organizationId }: SealedRow): SealedContext => ({ ...SECRET_CONTEXT, organizationId })
+
+const SEALED = [
+  sealedIn(environmentVariables, environmentVariables.sealedValue, ({ organizationId, projectId, key }) => ({
+    purpose: 'environment-variable',
+    organizationId,
+    projectId,
+    name: key ?? '',
+  })),
+  sealedIn(runEndpoints, runEndpoints.sealedSecret, ofEndpoint),
+  sealedIn(runEndpoints, runEndpoints.previousSealedSecret, ofEndpoint),
+]
+
+/** Seals some pages again. */
+export async function resealValues({ DB, ENCRYPTION_KEYS }: TickEnvironment): Promise<void> {
+  if (!ENCRYPTION_KEYS) return
+  const ring = parseKeyRing(ENCRYPTION_KEYS)
+  for (const keyId of ring.keys.keys()) {
+    if (keyId === ring.newest) continue
+    for (const column of SEALED) await resealColumn(DB, column, keyId, ring)
+  }
+}
+
+async function resealColumn(
+  database: Database,
+  { select, update, contextOf }: ReturnType<typeof sealedIn>,
+  keyId: string,
+  ring: KeyRing,
+): Promise<void> {
+  let [rows] = await runBatch(database, [select], { keyId, after: 0 })
+  for (let page = 0; rows.length > 0 && page < PAGES_A_TICK; page++) {
+    const sealedAgain = await Promise.all(rows.map((row) => resealRow(row, contextOf(row), ring)))
+    ;[, rows] = await runBatch(database, [update, select], {
+      keyId,
+      after: rows.at(-1)?.rowid ?? 0,
+      ...resealed.values(sealedAgain.flat()),
+    })
+  }
+}
+
+/** Nothing, if it doesn't open: then it was altered, and stays as it is. */
+async function resealRow({ rowid, sealed: before }: SealedRow, context: SealedContext, ring: KeyRing) {
+  try {
+    const sealed = await seal(await open(before, context, ring), context, ring)
+    return [{ rowid, before: before.slice(0, before.lastIndexOf('.')), sealed }]
+  } catch (error) {
+    console.error(JSON.stringify({ rowid, failure: describeFailure(error) }))
+    return []
+  }
+}

@@ -1,0 +1,71 @@
+/** After a restore: finds the objects that no row refers to, so that the sweep deletes them after a week. */
+import { asc, eq, lte, sql } from 'drizzle-orm'
+import { doomedObjects, objectSearches } from '../db/schema.ts'
+import { compileUnguarded, query, rowOf, runBatch } from '../db/statement.ts'
+import type { TickEnvironment } from '../environment.ts'
+import { isReferenced } from './references.ts'
+
+/** The most that R2 lists at once. */
+const PAGE_SIZE = 1000
+const PAGES_A_TICK = 5
+
+/** A restore may be undone by another one, whose rows refer to these objects again. */
+const GRACE_MS = 7 * 86_400_000
+
+const startedAt = sql.placeholder('startedAt')
+
+const selectSearch = compileUnguarded(
+  query
+    .select()
+    .from(objectSearches)
+    .where(lte(objectSearches.startedAt, sql.placeholder('now')))
+    .orderBy(asc(objectSearches.startedAt))
+    .limit(1),
+)
+
+/** Skips objects that a row refers to, and objects that already await deletion, such as those of running uploads. */
+const doomOrphans = compileUnguarded(
+  query
+    .insert(doomedObjects)
+    .select(
+      query
+        .select(
+          rowOf(doomedObjects, {
+            objectKey: sql`"listed".value`,
+            sweepAfter: sql`${sql.placeholder('sweepAfter')}`,
+          }),
+        )
+        .from(sql`json_each(${sql.placeholder('objectKeys')}) as "listed"`)
+        .where(sql`not ${isReferenced(sql`"listed".value`)}`),
+    )
+    .onConflictDoNothing(),
+)
+
+const goOn = compileUnguarded(
+  query
+    .update(objectSearches)
+    .set({ cursor: sql`${sql.placeholder('cursor')}` })
+    .where(eq(objectSearches.startedAt, startedAt)),
+)
+
+const endSearch = compileUnguarded(
+  query.delete(objectSearches).where(eq(objectSearches.startedAt, startedAt)),
+)
+
+/** Goes through some pages of the store, if a search is on. */
+export async function findOrphans({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {
+  const now = instant.toISOString()
+  let [[search]] = await runBatch(DB, [selectSearch], { now })
+  for (let page = 0; search && page < PAGES_A_TICK; page++) {
+    const { startedAt, cursor } = search
+    const listed = await OBJECTS.list({ limit: PAGE_SIZE, ...(cursor !== null && { cursor }) })
+    const old = listed.objects.filter(({ uploaded }) => uploaded < new Date(startedAt))
+    ;[, , [search]] = await runBatch(DB, [doomOrphans, listed.truncated ? goOn : endSearch, selectSearch], {
+      startedAt,
+      cursor: listed.truncated ? listed.cursor : null,
+      objectKeys: JSON.stringify(old.map(({ key }) => key)),
+      sweepAfter: new Date(Date.parse(startedAt) + GRACE_MS).toISOString(),
+      now,
+    })
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * The sweep: deletes the objects that nothing refers to. It never deletes one that a row refers to: after a restore, an object may
+ * be in use again. Only a completed upload and this task remove rows from the table.
+ */
+import { asc, inArray, lte, sql } from 'drizzle-orm'
+import { doomedObjects } from '../db/schema.ts'
+import { compileUnguarded, query, runBatch } from '../db/statement.ts'
+import type { TickEnvironment } from '../environment.ts'
+import { isReferenced } from './references.ts'
+
+/** The most objects that R2 deletes in one call. */
+const PAGE_SIZE = 1000
+const PAGES_A_TICK = 10
+
+const selectDue = compileUnguarded(
+  query
+    .select({
+      objectKey: doomedObjects.objectKey,
+      isReferenced: isReferenced(doomedObjects.objectKey).as('isReferenced'),
+    })
+    .from(doomedObjects)
+    .where(lte(doomedObjects.sweepAfter, sql.placeholder('now')))
+    .orderBy(asc(doomedObjects.sweepAfter))
+    .limit(PAGE_SIZE),
+)
+
+const forget = compileUnguarded(
+  query
+    .delete(doomedObjects)
+    .where(
+      inArray(doomedObjects.objectKey, sql`(select value from json_each(${sql.placeholder('objectKeys')}))`),
+    ),
+)
+
+/** Deletes some pages of the objects that are due. If R2 fails, the table keeps them for the next tick. */
+export async function sweepDoomedObjects({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {
+  const now = instant.toISOString()
+  for (let page = 0; page < PAGES_A_TICK; page++) {
+    const [due] = await runBatch(DB, [selectDue], { now })
+    const objectKeys = due.map(({ objectKey }) => objectKey)
+    if (objectKeys.length === 0) return
+    const unreferenced = due.flatMap((object) => (object.isReferenced ? [] : [object.objectKey]))
+    // R2 refuses an empty list.
+    if (unreferenced.length > 0) await OBJECTS.delete(unreferenced)
+    await runBatch(DB, [forget], { objectKeys: JSON.stringify(objectKeys) })
+    if (objectKeys.length < PAGE_SIZE) return
+  }
+}

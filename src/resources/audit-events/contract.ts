@@ -1,0 +1,58 @@
+/** Who did what (docs/contract.md, Audit events). */
+import * as z from 'zod/mini'
+import { words } from '#words'
+import type { Contract } from '../../http/endpoint.ts'
+import { docs, instant, uuid } from '../../http/fields.ts'
+import { pageQuery, pageSchema } from '../../http/paging.ts'
+import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+
+const auditEvent = z
+  .strictObject({
+    id: uuid(),
+    operation: z.string().register(docs, { description: words('The operationId of what was done.') }),
+    target: z.string().register(docs, { description: words('The path of what was changed.') }),
+    apiKeyId: uuid('The key that did it.'),
+    userId: z
+      .nullable(z.string())
+      .register(docs, { description: words('The user that the key acts as, if any.') }),
+    requestId: uuid('The `X-Request-Id` of the answer.'),
+    createdAt: instant(),
+  })
+  .register(docs, { id: 'AuditEvent' })
+
+export const listAuditEventsContract = {
+  operationId: 'listAuditEvents',
+  method: 'GET',
+  path: '/v1/audit-events',
+  tag: 'Audit events',
+  summary: words('List audit events'),
+  description: words('Lists who changed what, the latest first, for a year. No event has a value in it.'),
+  scope: 'audit-events:read',
+  params: z.object({}),
+  query: z.object(pageQuery(uuid())),
+  success: {
+    status: 200,
+    description: words('A page of audit events.'),
+    schema: pageSchema('AuditEventPage', auditEvent, uuid()),
+    example: words({
+      items: [
+        {
+          id: '019d2ff5-7f31-7c02-9d5b-40d6a0e2c8b1',
+          operation: 'deleteEnvironmentVariable',
+          target: '/v1/projects/website/environment-variables/TOKEN',
+          apiKeyId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+          userId: 'ada',
+          requestId: '3f0e8a9c-52d7-4f7e-8a44-7d1b6c2e9f05',
+          createdAt: '2026-03-27T14:30:01.457Z',
+        },
+      ],
+      nextCursor: null,
+    }),
+  },
+  errors: {
+    400: INPUT_IS_WRONG,
+    403: words('The key is limited to projects.'),
+    500: UNFORESEEN,
+    503: STORE_IS_AWAY,
+  },
+} as const satisfies Contract

@@ -1,0 +1,14 @@
+import { explainUnlimited } from '../../access/caller.ts'
+import { Refusal } from '../../errors.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { END, pageOf, pagingOf } from '../../http/paging.ts'
+import { listAuditEventsContract } from './contract.ts'
+import { listAuditEvents as list } from './statements.ts'
+
+export const listAuditEvents = endpoint(listAuditEventsContract, async ({ query }, call) => {
+  const values = { ...pagingOf(query), before: query.cursor ?? END }
+  const [facts, events] = await call.run(explainUnlimited, [list], values)
+  if (!facts.inReach)
+    throw new Refusal(403, 'This API key is limited to projects, and audit events are of all')
+  return { body: pageOf(events, query, ({ id }) => id) }
+})

@@ -1,0 +1,169 @@
+/** The encrypted variables of a project (SPEC.txt, Endpoints, 7; docs/contract.md, Environment variables). */
+import * as z from 'zod/mini'
+import { words } from '#words'
+import type { Contract } from '../../http/endpoint.ts'
+import { content, docs, externalId, idempotencyKey, instant, text } from '../../http/fields.ts'
+import { pageQuery, pageSchema } from '../../http/paging.ts'
+import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+
+const variableKey = text(1, 255, {
+  description: words('The name of the variable.'),
+  example: words('DATABASE_URL'),
+}).check(
+  z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected letters, digits and underscores, not beginning with a digit'),
+)
+
+const projectId = externalId({ description: words('The project.'), example: words('website') })
+const params = z.object({ projectId, key: variableKey })
+
+export const deleteEnvironmentVariableContract = {
+  operationId: 'deleteEnvironmentVariable',
+  method: 'DELETE',
+  path: '/v1/projects/{projectId}/environment-variables/{key}',
+  tag: 'Projects',
+  summary: words('Delete a project environment variable'),
+  description: words('Deletes one encrypted environment variable of a project.'),
+  scope: 'environment-variables:write',
+  params,
+  success: {
+    status: 200,
+    description: words('The variable is deleted.'),
+    schema: z
+      .strictObject({ deleted: z.literal(true), key: z.string() })
+      .register(docs, { id: 'EnvironmentVariableDeletion' }),
+    example: words({ deleted: true, key: 'DATABASE_URL' }),
+  },
+  errors: {
+    400: words('The path is wrong, or the key lacks the caller scope.'),
+    403: words('The key is limited to other projects.'),
+    404: words('The organization has no such project, or the project has no such variable.'),
+    409: words('The project is archived: unarchive it first.'),
+    500: words('The variable could not be deleted.'),
+  },
+} as const satisfies Contract
+
+const KIBIBYTE = 1024
+const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
+export const MOST_AT_ONCE = 100
+
+const value = content(LARGEST_VALUE_BYTES, {
+  description: words('Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.'),
+  example: words('postgres://app@db.internal/shop'),
+})
+
+const variable = z
+  .strictObject({ key: z.string(), createdAt: instant(), updatedAt: instant() })
+  .register(docs, { id: 'EnvironmentVariable' })
+
+const exampleVariable = {
+  key: 'DATABASE_URL',
+  createdAt: '2026-03-02T09:15:00.000Z',
+  updatedAt: '2026-03-29T01:00:00.000Z',
+}
+
+const errors = {
+  400: INPUT_IS_WRONG,
+  403: OUT_OF_REACH,
+  404: words('The organization has no project with this id.'),
+  500: UNFORESEEN,
+  503: STORE_IS_AWAY,
+}
+
+export const listEnvironmentVariablesContract = {
+  operationId: 'listEnvironmentVariables',
+  method: 'GET',
+  path: '/v1/projects/{projectId}/environment-variables',
+  tag: 'Projects',
+  summary: words('List project environment variables'),
+  description: words('Lists the names of the variables in order, and when they changed; never a value.'),
+  scope: 'environment-variables:read',
+  params: z.object({ projectId }),
+  query: z.object(pageQuery(variableKey)),
+  success: {
+    status: 200,
+    description: words('A page of variables.'),
+    schema: pageSchema('EnvironmentVariablePage', variable, variableKey),
+    example: words({ items: [exampleVariable], nextCursor: null }),
+  },
+  errors,
+} as const satisfies Contract
+
+export const putEnvironmentVariableContract = {
+  operationId: 'putEnvironmentVariable',
+  method: 'PUT',
+  path: '/v1/projects/{projectId}/environment-variables/{key}',
+  tag: 'Projects',
+  summary: words('Put a project environment variable'),
+  description: words('Stores one variable encrypted, new or in place of its value before.'),
+  scope: 'environment-variables:write',
+  params,
+  takesSecret: true,
+  body: z.strictObject({ value }).register(docs, {
+    id: 'EnvironmentVariableValue',
+    example: words({ value: 'postgres://app@db.internal/shop' }),
+  }),
+  // JSON may write a byte as six characters.
+  bodyLimitBytes: 6 * LARGEST_VALUE_BYTES + KIBIBYTE,
+  success: {
+    status: 200,
+    description: words('The variable is stored.'),
+    schema: variable,
+    example: words(exampleVariable),
+  },
+  errors: {
+    ...errors,
+    409: words(
+      'The project is archived or would have over 12 MiB of values, or the project or the organization would have more variables than allowed.',
+    ),
+  },
+} as const satisfies Contract
+
+export const setEnvironmentVariablesContract = {
+  operationId: 'setEnvironmentVariables',
+  method: 'POST',
+  path: '/v1/projects/{projectId}/environment-variables',
+  tag: 'Projects',
+  summary: words('Set project environment variables'),
+  description: words(
+    'Stores many variables encrypted, new or in place of their values before: all of them or none. ' +
+      'Other variables stay as they are.',
+  ),
+  scope: 'environment-variables:write',
+  params: z.object({ projectId }),
+  headers: z.object({
+    'Idempotency-Key': idempotencyKey('these variables as they are now, for a day, and change nothing'),
+  }),
+  takesSecret: true,
+  body: z
+    .strictObject({
+      variables: z.array(z.strictObject({ key: variableKey, value })).check(
+        z.minLength(1, 'expected at least one variable'),
+        z.maxLength(MOST_AT_ONCE, `expected up to ${MOST_AT_ONCE} variables`),
+        z.refine(
+          (variables) => new Set(variables.map(({ key }) => key)).size === variables.length,
+          'expected each key once',
+        ),
+      ),
+    })
+    .register(docs, {
+      id: 'EnvironmentVariableValues',
+      example: words({ variables: [{ key: 'DATABASE_URL', value: 'postgres://app@db.internal/shop' }] }),
+    }),
+  bodyLimitBytes: 8 * KIBIBYTE * KIBIBYTE,
+  success: {
+    status: 201,
+    description: words(
+      'The variables are stored, or were by an earlier request with this `Idempotency-Key`.',
+    ),
+    schema: z.strictObject({ items: z.array(variable) }).register(docs, { id: 'EnvironmentVariables' }),
+    example: words({ items: [exampleVariable] }),
+    headers: { Location: 'The path of the list of variables.' },
+  },
+  errors: {
+    ...errors,
+    409: words(
+      'The project is archived or would have over 12 MiB of values, the project or the organization would have more variables than allowed, ' +
+        'or the `Idempotency-Key` was used with another body.',
+    ),
+  },
+} as const satisfies Contract

@@ -1,0 +1,61 @@
+/** How a build system reads values: a Worker of the same account, through a service binding; never HTTP. */
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { parseKeyRing } from '../../crypto/key-ring.ts'
+import { open } from '../../crypto/sealed-value.ts'
+import { environmentVariables, projects } from '../../db/schema.ts'
+import { compileUnguarded, query, runBatch } from '../../db/statement.ts'
+import type { Environment } from '../../environment.ts'
+import { isUuid } from '../../http/fields.ts'
+
+const isProject = and(
+  eq(projects.organizationId, sql.placeholder('organizationId')),
+  eq(projects.id, sql.placeholder('projectId')),
+)
+
+const selectSealed = compileUnguarded(
+  query
+    .select({ key: environmentVariables.key, sealedValue: environmentVariables.sealedValue })
+    .from(projects)
+    .leftJoin(
+      environmentVariables,
+      and(
+        eq(environmentVariables.organizationId, projects.organizationId),
+        eq(environmentVariables.projectId, projects.id),
+      ),
+    )
+    .where(isProject)
+    .orderBy(asc(environmentVariables.key)),
+)
+
+/**
+ * In the wrangler.toml of the Worker that reads:
+ *
+ *     [[services]]
+ *     binding = "ENVIRONMENTS"
+ *     service = "workspace-api"
+ *     entrypoint = "ProjectEnvironments"
+ */
+export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
+  /**
+   * The variables of a project, opened, by name; null if the organization has no such project.
+   * @throws if a value can't be opened: its key is not in `ENCRYPTION_KEYS` any more, or the value was altered.
+   */
+  async read(organizationId: string, projectId: string): Promise<Record<string, string> | null> {
+    const ids = { organizationId: canonical(organizationId), projectId: canonical(projectId) }
+    const [rows] = await runBatch(this.env.DB, [selectSealed], ids)
+    if (rows.length === 0) return null
+    const ring = parseKeyRing(this.env.ENCRYPTION_KEYS ?? '')
+    const entries = rows.map(async ({ key, sealedValue }): Promise<[string, string][]> => {
+      if (key === null || sealedValue === null) return []
+      const context = { purpose: 'environment-variable', ...ids, name: key } as const
+      return [[key, await open(sealedValue, context, ring)]]
+    })
+    return Object.fromEntries((await Promise.all(entries)).flat())
+  }
+}
+
+/** An id as it is stored. */
+function canonical(id: string): string {
+  return isUuid(id) ? id.toLowerCase() : id
+}

@@ -1,0 +1,23 @@
+import { explainCaller } from '../../access/caller.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { retrieveMeContract } from './contract.ts'
+import { selectMe } from './statements.ts'
+
+export const retrieveMe = endpoint(retrieveMeContract, async (_, call) => {
+  const [, [me]] = await call.run(explainCaller, [selectMe], {})
+  if (!me) throw new Error('A live key has no organization')
+  const { organizationId, organizationName, userId, userName, id, name, expiresAt } = me
+  return {
+    body: {
+      organization: { id: organizationId, name: organizationName },
+      user: userId === null ? null : { id: userId, name: userName ?? '' },
+      apiKey: {
+        id,
+        name,
+        scopes: JSON.parse(me.scopes),
+        projectIds: me.projectIds === null ? null : JSON.parse(me.projectIds),
+        expiresAt,
+      },
+    },
+  }
+})

@@ -1,0 +1,24 @@
+/** Who calls, in SQL. */
+import { and, eq, sql } from 'drizzle-orm'
+import { mayAct } from '../../access/caller.ts'
+import { apiKeys, organizations, users } from '../../db/schema.ts'
+import { compile, query } from '../../db/statement.ts'
+
+export const selectMe = compile(
+  query
+    .select({
+      organizationId: sql<string>`${organizations.id}`.as('organizationId'),
+      organizationName: sql<string>`${organizations.name}`.as('organizationName'),
+      userId: sql<string | null>`${users.id}`.as('userId'),
+      userName: sql<string | null>`${users.name}`.as('userName'),
+      id: sql<string>`${apiKeys.id}`.as('id'),
+      name: sql<string>`${apiKeys.name}`.as('name'),
+      scopes: apiKeys.scopes,
+      projectIds: apiKeys.projectIds,
+      expiresAt: apiKeys.expiresAt,
+    })
+    .from(apiKeys)
+    .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
+    .leftJoin(users, and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, apiKeys.userId)))
+    .where(mayAct),
+)

@@ -1,0 +1,151 @@
+/** SPEC.txt, Endpoints, 1; docs/contract.md, Pins. */
+import * as z from 'zod/mini'
+import { words } from '#words'
+import type { Contract } from '../../http/endpoint.ts'
+import { docs, instant, uuid } from '../../http/fields.ts'
+import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+
+const resourceType = (description: string) =>
+  z.enum(['session', 'pull_request', 'project']).register(docs, { description })
+
+const pinned = z.object({
+  resourceType: resourceType('What kind of resource is pinned.'),
+  resourceId: uuid('The pinned resource.'),
+})
+
+export const updatePinContract = {
+  operationId: 'updatePin',
+  method: 'PATCH',
+  path: '/v1/pins/{resourceType}/{resourceId}',
+  tag: 'Pins',
+  summary: words('Update a pin'),
+  description: words(
+    'Places the pin of a resource directly before or after another pin of yours. ' +
+      'If the resource is not pinned yet, the pin is made. The order is one list across all types.',
+  ),
+  scope: 'pins:write',
+  actsAsUser: true,
+  params: pinned,
+  body: z
+    .strictObject({
+      placement: z.strictObject({
+        target: z.strictObject({
+          type: resourceType('The kind of resource that the target pin pins.'),
+          id: uuid('The resource that the target pin pins.'),
+        }),
+        position: z
+          .enum(['before', 'after'])
+          .register(docs, { description: words('On which side of the target.') }),
+      }),
+    })
+    .register(docs, {
+      id: 'PinPlacement',
+      example: words({
+        placement: {
+          target: { type: 'project', id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
+          position: 'before',
+        },
+      }),
+    }),
+  success: {
+    status: 200,
+    description: words('The pin stands where it was asked to.'),
+    schema: z
+      .strictObject({
+        updated: z.boolean().register(docs, { description: words('False if the pin already stood there.') }),
+      })
+      .register(docs, { id: 'PinUpdate' }),
+    example: words({ updated: true }),
+  },
+  errors: {
+    400: words('The path or body is wrong, or the key lacks the caller scope.'),
+    404: "The resource, or the target's pin, does not exist for this caller.",
+    409: words('The pin would be new, and the user already has the most pins allowed.'),
+    500: words('The pin operation failed.'),
+  },
+} as const satisfies Contract
+
+const pin = z
+  .strictObject({
+    resourceType: resourceType('What kind of resource is pinned.'),
+    resourceId: uuid(),
+    createdAt: instant(),
+  })
+  .register(docs, { id: 'Pin' })
+
+const examplePin = {
+  resourceType: 'session',
+  resourceId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  createdAt: '2026-03-29T01:00:00.000Z',
+} as const
+
+const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY }
+
+export const listPinsContract = {
+  operationId: 'listPins',
+  method: 'GET',
+  path: '/v1/pins',
+  tag: 'Pins',
+  summary: words('List pins'),
+  description: words('Lists all of your pins, in your order.'),
+  scope: 'pins:read',
+  actsAsUser: true,
+  params: z.object({}),
+  success: {
+    status: 200,
+    description: words('The pins, all on one page.'),
+    schema: z.strictObject({ items: z.array(pin), nextCursor: z.null() }).register(docs, { id: 'PinPage' }),
+    example: words({ items: [examplePin], nextCursor: null }),
+  },
+  errors,
+} as const satisfies Contract
+
+export const putPinContract = {
+  operationId: 'putPin',
+  method: 'PUT',
+  path: '/v1/pins/{resourceType}/{resourceId}',
+  tag: 'Pins',
+  summary: words('Put a pin'),
+  description: words(
+    'Pins a resource at the end of your list. What is pinned already stays where it stands.',
+  ),
+  scope: 'pins:write',
+  actsAsUser: true,
+  params: pinned,
+  success: {
+    status: 200,
+    description: words('The resource is pinned.'),
+    schema: pin,
+    example: words(examplePin),
+  },
+  errors: {
+    ...errors,
+    404: words('The resource does not exist for this caller.'),
+    409: words('The user already has the most pins allowed.'),
+  },
+} as const satisfies Contract
+
+export const deletePinContract = {
+  operationId: 'deletePin',
+  method: 'DELETE',
+  path: '/v1/pins/{resourceType}/{resourceId}',
+  tag: 'Pins',
+  summary: words('Delete a pin'),
+  description: words('Unpins a resource.'),
+  scope: 'pins:write',
+  actsAsUser: true,
+  params: pinned,
+  success: {
+    status: 200,
+    description: words('The resource is not pinned any more.'),
+    schema: z
+      .strictObject({
+        deleted: z.literal(true),
+        resourceType: resourceType('What kind of resource it is.'),
+        resourceId: uuid(),
+      })
+      .register(docs, { id: 'PinDeletion' }),
+    example: words({ deleted: true, resourceType: 'session', resourceId: examplePin.resourceId }),
+  },
+  errors: { ...errors, 404: words('The resource does not exist for this caller, or is not pinned.') },
+} as const satisfies Contract

@@ -1,0 +1,60 @@
+import { explainCaller } from '../../access/caller.ts'
+import { Refusal } from '../../errors.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { deletePinContract, listPinsContract, putPinContract, updatePinContract } from './contract.ts'
+import {
+  appendPin,
+  explainPin,
+  explainPlacement,
+  place,
+  removePin,
+  renumber,
+  selectPin,
+  selectPins,
+} from './statements.ts'
+
+export const updatePin = endpoint(updatePinContract, async ({ params, body }, call) => {
+  const { target, position } = body.placement
+  const [explanation, , placed] = await call.run(explainPlacement, [renumber, place], {
+    ...params,
+    targetType: target.type,
+    targetId: target.id,
+    direction: position === 'before' ? -1 : 1,
+    pinLimit: call.limits.pins,
+  })
+  if (placed.length > 0) return { body: { updated: true } }
+  if (!explanation.resourceExists) {
+    throw noResource(params)
+  }
+  if (!explanation.targetExists) {
+    throw new Refusal(404, `placement.target: there is no pin of a ${target.type} with this id`)
+  }
+  if (!explanation.isPinned && explanation.pinCount >= call.limits.pins) {
+    throw tooManyPins(call.limits.pins)
+  }
+  return { body: { updated: false } }
+})
+
+const noResource = ({ resourceType }: { resourceType: string }) =>
+  new Refusal(404, `resourceId: there is no ${resourceType} with this id`)
+
+const tooManyPins = (limit: number) =>
+  new Refusal(409, `You have ${limit} pins, the most allowed: unpin something first`)
+
+export const listPins = endpoint(listPinsContract, async (_, call) => {
+  const [, items] = await call.run(explainCaller, [selectPins], {})
+  return { body: { items, nextCursor: null } }
+})
+
+export const putPin = endpoint(putPinContract, async ({ params }, call) => {
+  const pinLimit = call.limits.pins
+  const [facts, , [pin]] = await call.run(explainPin, [appendPin, selectPin], { ...params, pinLimit })
+  if (pin) return { body: pin }
+  throw facts.resourceExists ? tooManyPins(pinLimit) : noResource(params)
+})
+
+export const deletePin = endpoint(deletePinContract, async ({ params }, call) => {
+  const [facts, [removed]] = await call.run(explainPin, [removePin], params)
+  if (removed) return { body: { deleted: true as const, ...params } }
+  throw facts.resourceExists ? new Refusal(404, 'You have no pin of this resource') : noResource(params)
+})

@@ -1,0 +1,118 @@
+import { v7 as newUuid } from 'uuid'
+import type { CallerFacts } from '../../access/caller.ts'
+import { Refusal } from '../../errors.ts'
+import { readBytes } from '../../http/body.ts'
+import { matchesEntityTag } from '../../http/conditional.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { sweepAfter } from '../../objects/orphans.ts'
+import { deleteObject, entityTagOf, getObject, putObject } from '../../objects/store.ts'
+import {
+  deleteProfilePictureContract,
+  LIMIT_BYTES,
+  putProfilePictureContract,
+  retrieveProfilePictureContract,
+} from './contract.ts'
+import { imageTypeOf } from './image-type.ts'
+import {
+  beginUpload,
+  doomPicture,
+  doomReplaced,
+  explainPicture,
+  leasePicture,
+  linkPicture,
+  selectPicture,
+  spareUploaded,
+  unlinkPicture,
+} from './statements.ts'
+
+/** How long an upload may take, once its body is here. */
+const UPLOAD_LEASE_MS = 120_000
+
+interface Facts extends CallerFacts {
+  userExists: 0 | 1
+  isOwn: 0 | 1
+}
+
+function refusalOf({ userExists, isOwn }: Facts): Refusal | undefined {
+  if (!userExists) return new Refusal(404, 'userId: there is no user with this id')
+  if (!isOwn) return new Refusal(403, 'userId: you can change your own profile picture only')
+  return undefined
+}
+
+export const deleteProfilePicture = endpoint(
+  deleteProfilePictureContract,
+  async ({ params: { userId } }, call) => {
+    const [explanation, , [unlinked]] = await call.run(explainPicture, [doomPicture, unlinkPicture], {
+      userId,
+      sweepAfter: sweepAfter(new Date(call.now)),
+    })
+    if (!unlinked) {
+      const refusal = refusalOf(explanation)
+      if (refusal) throw refusal
+      if (explanation.isUploading)
+        throw new Refusal(409, 'An upload of a new picture is under way: try again when it is done')
+    }
+    if (unlinked?.objectKey) await deleteObject(call.objects, unlinked.objectKey)
+    return { body: { userId, deleted: true as const } }
+  },
+)
+
+export const putProfilePicture = endpoint(
+  putProfilePictureContract,
+  async ({ params: { userId }, request }, call) => {
+    const bytes = await readBytes(request, LIMIT_BYTES, call)
+    const contentType = imageTypeOf(bytes)
+    if (!contentType)
+      throw await call.refuseInput(
+        `body: expected a PNG, JPEG, GIF or WebP picture, got ${bytes.byteLength} bytes that are none`,
+      )
+
+    const leaseExpiresAt = new Date(Date.parse(call.now) + UPLOAD_LEASE_MS)
+    const [facts, [upload]] = await call.run(explainPicture, [beginUpload, leasePicture], {
+      userId,
+      objectId: newUuid(),
+      leaseExpiresAt: leaseExpiresAt.toISOString(),
+      sweepAfter: sweepAfter(leaseExpiresAt),
+    })
+    if (!upload) throw refusalOf(facts)
+
+    await putObject(call.objects, upload.objectKey, bytes, bytes.byteLength)
+
+    const stored = new Date()
+    const [after, , [picture]] = await call.run(explainPicture, [doomReplaced, linkPicture, spareUploaded], {
+      userId,
+      ...upload,
+      contentType,
+      now: stored.toISOString(),
+      sweepAfter: sweepAfter(stored),
+    })
+    if (picture) return { body: { userId, contentType, updatedAt: picture.updatedAt } }
+    throw (
+      refusalOf(after) ??
+      new Refusal(409, 'The upload took too long, or a newer one took its place: try again')
+    )
+  },
+)
+
+export const retrieveProfilePicture = endpoint(
+  retrieveProfilePictureContract,
+  async ({ params, headers: asked }, call) => {
+    const [facts, [picture]] = await call.run(explainPicture, [selectPicture], params)
+    if (!picture) {
+      throw new Refusal(
+        404,
+        facts.userExists ? 'The user has no picture' : 'userId: there is no user with this id',
+      )
+    }
+    const { objectKey, contentType } = picture
+    const headers = {
+      ETag: entityTagOf(objectKey),
+      'Content-Disposition': `inline; filename="profile-picture.${contentType.replace('image/', '')}"`,
+    }
+    if (matchesEntityTag(asked['If-None-Match'], headers.ETag)) return { notModified: true, headers }
+    return {
+      content: await getObject(call.objects, objectKey),
+      headers: { ...headers, 'Content-Type': contentType },
+    }
+  },
+)

@@ -1,0 +1,78 @@
+import type { Call } from '../../access/call.ts'
+import { parseKeyRing } from '../../crypto/key-ring.ts'
+import { seal } from '../../crypto/sealed-value.ts'
+import { Refusal } from '../../errors.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { describeSent } from '../../http/problems.ts'
+import {
+  deleteRunEndpointContract,
+  putRunEndpointContract,
+  retrieveRunEndpointContract,
+  rotateRunEndpointContract,
+} from './contract.ts'
+import { mintSecret, SECRET_CONTEXT } from './signature.ts'
+import { explainEndpoint, putEndpoint, removeEndpoint, rotateSecret, selectEndpoint } from './statements.ts'
+import { problemOfReceiver } from './url.ts'
+
+const limited = () => new Refusal(403, 'This API key is limited to projects, and the run endpoint is of all')
+
+function refusalOf(facts: { endpointExists: 0 | 1 }): Refusal {
+  return facts.endpointExists ? limited() : new Refusal(404, 'There is no run endpoint: set one first')
+}
+
+/** A new secret, sealed for the caller's organization, which has to be known before the trip. */
+async function newSecret(call: Call) {
+  const secret = mintSecret()
+  const organizationId = await call.organizationId()
+  const context = { ...SECRET_CONTEXT, organizationId }
+  const sealedSecret = await seal(secret, context, parseKeyRing(call.encryptionKeys))
+  return { secret, values: { sealedSecret, sealedFor: organizationId } }
+}
+
+/** As much of the URL as may be repeated: there may be a secret in the rest. */
+function originOf(url: string): string {
+  if (!URL.canParse(url)) return 'text that is none'
+  const { protocol, host } = new URL(url)
+  return host ? describeSent(`${protocol}//${host}`) : 'one without a host'
+}
+
+export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, call) => {
+  const problem = problemOfReceiver(body.url, call.allowsLocalRunEndpoints)
+  if (problem) throw await call.refuseInput(`url: ${problem}, got ${originOf(body.url)}`)
+  const { secret, values } = await newSecret(call)
+  const url = new URL(body.url).href
+  const [, [stored]] = await call.run(explainEndpoint, [putEndpoint], { url, ...values })
+  if (!stored) throw limited()
+  const { hasNewSecret, ...runEndpoint } = stored
+  return { body: { ...runEndpoint, secret: hasNewSecret ? secret : null } }
+})
+
+export const retrieveRunEndpoint = endpoint(retrieveRunEndpointContract, async (_, call) => {
+  const [facts, [runEndpoint]] = await call.run(explainEndpoint, [selectEndpoint], {})
+  if (!runEndpoint) throw refusalOf(facts)
+  return { body: runEndpoint }
+})
+
+export const deleteRunEndpoint = endpoint(deleteRunEndpointContract, async (_, call) => {
+  const [facts, [removed]] = await call.run(explainEndpoint, [removeEndpoint], {})
+  if (!removed) throw refusalOf(facts)
+  return { body: { deleted: true as const } }
+})
+
+export const rotateRunEndpoint = endpoint(
+  rotateRunEndpointContract,
+  async ({ body: { overlapSeconds } }, call) => {
+    const { secret, values } = await newSecret(call)
+    const expiry = new Date(Date.parse(call.now) + overlapSeconds * 1000).toISOString()
+    const [facts, [runEndpoint]] = await call.run(explainEndpoint, [rotateSecret], {
+      ...values,
+      expiresAt: overlapSeconds > 0 ? expiry : null,
+    })
+    if (runEndpoint) return { body: { ...runEndpoint, secret } }
+    if (!facts.endpointExists || !facts.inReach) throw refusalOf(facts)
+    throw new Refusal(
+      409,
+      'The secret was rotated, and the one before still signs: wait until it expires, or rotate with overlapSeconds 0',
+    )
+  },
+)

@@ -1,0 +1,31 @@
+/**
+ * The ids of runs: a UUID of version 8 (RFC 9562, section 5.8) whose first 48 bits are the instant, in milliseconds, as
+ * in version 7, and whose others are of the SHA-256 of schedule and instant. So a run has one id whoever makes it and
+ * however often, and ids are in order of time.
+ */
+import { sha256 } from '../../../crypto/digest.ts'
+
+const TIME_DIGITS = 12
+/** The last instant whose year has four digits: times are compared as text. */
+const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** @param scheduledAt ISO 8601 in UTC, after 1970. */
+export function runIdOf(scheduleId: string, scheduledAt: string): string {
+  const time = Date.parse(scheduledAt).toString(16).padStart(TIME_DIGITS, '0')
+  const digest = sha256(`${scheduleId} ${scheduledAt}`)
+  const variant = '89ab'[Number.parseInt(digest.slice(3, 4), 16) % 4]
+  const groups = [
+    time.slice(0, 8),
+    time.slice(8),
+    `8${digest.slice(0, 3)}`,
+    `${variant}${digest.slice(4, 7)}`,
+    digest.slice(7, 19),
+  ]
+  return groups.join('-')
+}
+
+/** The instant of a run by its id; of any other UUID, a place in time. */
+export function instantOfRunId(id: string): string {
+  const time = Number.parseInt(id.replaceAll('-', '').slice(0, TIME_DIGITS), 16)
+  return new Date(Math.min(time, LATEST_MS)).toISOString()
+}

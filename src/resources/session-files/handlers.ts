@@ -1,0 +1,139 @@
+import { v7 as newUuid } from 'uuid'
+import type { Call } from '../../access/call.ts'
+import type { CallerFacts } from '../../access/caller.ts'
+import { quotaExceeded } from '../../access/quotas.ts'
+import type { Quota } from '../../db/usage.ts'
+import { outOfReach, Refusal } from '../../errors.ts'
+import { matchesEntityTag } from '../../http/conditional.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageOf, pagingOf } from '../../http/paging.ts'
+import { contentRange, rangeOf } from '../../http/range.ts'
+import { sweepAfter } from '../../objects/orphans.ts'
+import { deleteObject, entityTagOf, getObject, putObject } from '../../objects/store.ts'
+import {
+  deleteSessionFileContract,
+  listSessionFilesContract,
+  putSessionFileContract,
+  retrieveSessionFileContentContract,
+} from './contract.ts'
+import {
+  beginUpload,
+  deleteFile,
+  doomContent,
+  doomReplaced,
+  doomUnrecorded,
+  explainFile,
+  explainList,
+  explainUpload,
+  putFile,
+  selectContent,
+  selectFiles,
+  spareUploaded,
+} from './statements.ts'
+
+/** How long an upload may take. */
+const UPLOAD_LEASE_MS = 3_600_000
+
+interface Facts extends CallerFacts {
+  sessionExists: 0 | 1
+  inReach: 0 | 1
+  isDeleted: 0 | 1
+  /** Where the request names a file. */
+  fileExists?: 0 | 1
+}
+
+/** What stands in the way of reading, in the order of docs/contract.md. */
+function refusalOf(facts: Facts): Refusal | undefined {
+  if (!facts.sessionExists) return new Refusal(404, 'sessionId: there is no session with this id')
+  if (!facts.isDeleted && facts.fileExists === 0) {
+    return new Refusal(404, 'fileId: the session has no file with this id')
+  }
+  if (!facts.inReach) return outOfReach()
+  if (facts.isDeleted) return new Refusal(410, 'The session was deleted, and its files with it')
+  return undefined
+}
+
+const frozen = () => new Refusal(409, "The session's project is archived, and so frozen: unarchive it first")
+
+/** What stands in the way of an upload where nothing stands in the way of reading. */
+function conflictOf(
+  facts: Facts & { isFrozen: 0 | 1; exceededQuota: Quota | null },
+  { limits }: Call,
+): Refusal {
+  if (facts.isFrozen) return frozen()
+  if (facts.exceededQuota) return quotaExceeded(facts.exceededQuota, limits)
+  return new Refusal(409, 'The upload took over an hour: send a smaller file')
+}
+
+export const listSessionFiles = endpoint(listSessionFilesContract, async ({ params, query }, call) => {
+  const values = { ...params, ...pagingOf(query) }
+  const [facts, files] = await call.run(explainList, [selectFiles], values)
+  const refusal = refusalOf(facts)
+  if (refusal) throw refusal
+  if (facts.cursorIsElsewhere) {
+    throw new Refusal(409, 'cursor: it is a file of another session; pass the nextCursor of the page before')
+  }
+  return { body: pageOf(files, query, ({ id }) => id) }
+})
+
+export const putSessionFile = endpoint(putSessionFileContract, async ({ params, query, request }, call) => {
+  const leaseExpiresAt = new Date(Date.parse(call.now) + UPLOAD_LEASE_MS)
+  const sizeBytes = Number(request.headers.get('Content-Length'))
+  const file = { ...params, ...query, sizeBytes }
+  const [before, [upload]] = await call.run(explainUpload, [beginUpload], {
+    ...file,
+    objectId: newUuid(),
+    sweepAfter: sweepAfter(leaseExpiresAt),
+  })
+  if (!upload) throw refusalOf(before) ?? conflictOf(before, call)
+
+  await putObject(call.objects, upload.objectKey, request.body ?? new ArrayBuffer(0), sizeBytes)
+
+  const stored = new Date()
+  const steps = [doomReplaced, putFile, spareUploaded, doomUnrecorded] as const
+  const [after, , [recorded]] = await call.run(explainUpload, steps, {
+    ...file,
+    ...upload,
+    fileId: newUuid(),
+    now: stored.toISOString(),
+    sweepAfter: sweepAfter(stored),
+    notSweptBefore: sweepAfter(stored),
+  })
+  if (recorded) return { body: recorded }
+  throw refusalOf(after) ?? conflictOf(after, call)
+})
+
+export const retrieveSessionFileContent = endpoint(
+  retrieveSessionFileContentContract,
+  async ({ params, headers: asked }, call) => {
+    const [facts, [content]] = await call.run(explainFile, [selectContent], params)
+    if (!content) throw refusalOf(facts)
+    const { objectKey, sizeBytes } = content
+    const ETag = entityTagOf(objectKey)
+    const headers = {
+      ETag,
+      'Accept-Ranges': 'bytes',
+      'Content-Disposition': 'attachment',
+    }
+    if (matchesEntityTag(asked['If-None-Match'], ETag)) return { notModified: true, headers }
+    const range = rangeOf(asked.Range, asked['If-Range'], ETag, sizeBytes)
+    return {
+      // Nothing is stored for the files of the first service, which had no contents.
+      content: sizeBytes > 0 ? await getObject(call.objects, objectKey, range) : new Blob([]).stream(),
+      isPartial: range !== undefined,
+      headers: {
+        ...headers,
+        'Content-Type': 'application/octet-stream',
+        ...(range && { 'Content-Range': contentRange(range, sizeBytes) }),
+      },
+    }
+  },
+)
+
+export const deleteSessionFile = endpoint(deleteSessionFileContract, async ({ params }, call) => {
+  const values = { ...params, sweepAfter: sweepAfter(new Date(call.now)) }
+  const [facts, , [deleted]] = await call.run(explainFile, [doomContent, deleteFile], values)
+  if (!deleted) throw refusalOf(facts) ?? frozen()
+  await deleteObject(call.objects, deleted.objectKey)
+  return { body: { deleted: true as const, id: params.fileId } }
+})

@@ -1,0 +1,243 @@
+/** The skills of an organization (SPEC.txt, Endpoints, 5; docs/contract.md, Skills). */
+import * as z from 'zod/mini'
+import { words } from '#words'
+import type { Contract } from '../../http/endpoint.ts'
+import {
+  content,
+  docs,
+  idempotencyKey,
+  ifNoneMatch,
+  instant,
+  relativePath,
+  someOf,
+  text,
+  uuid,
+} from '../../http/fields.ts'
+import { pageQuery, pageSchema } from '../../http/paging.ts'
+import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+
+const MEBIBYTE = 2 ** 20
+const MOST_FILES = 200
+const LARGEST_FILE_BYTES = MEBIBYTE
+const LARGEST_SKILL_BYTES = 4 * MEBIBYTE
+const BODY_LIMIT_BYTES = 16 * MEBIBYTE
+
+const skillFile = z
+  .strictObject({
+    id: uuid(),
+    filename: z.string(),
+    content: z.string().register(docs, { description: words('Exactly as it was stored.') }),
+  })
+  .register(docs, { id: 'SkillFile' })
+
+const summary = {
+  id: uuid(),
+  name: z.string(),
+  description: z.string(),
+  createdAt: instant(),
+  updatedAt: instant(),
+}
+
+const skill = z
+  .strictObject({
+    ...summary,
+    files: z
+      .array(skillFile)
+      .register(docs, { description: words('All files of the skill, in order of filename.') }),
+  })
+  .register(docs, { id: 'Skill' })
+
+const skillSummary = z.strictObject(summary).register(docs, { id: 'SkillSummary' })
+
+const exampleSummary = {
+  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  name: 'release-notes',
+  description: words('Writes release notes from merged pull requests.'),
+  createdAt: '2026-03-02T09:15:00.000Z',
+  updatedAt: '2026-03-29T01:00:00.000Z',
+}
+
+const exampleFile = { filename: 'SKILL.md', content: '---\nname: release-notes\n---\n' }
+
+const exampleSkill = {
+  ...exampleSummary,
+  files: [{ id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71', ...exampleFile }],
+}
+
+/** The Agent Skills specification, `name`. */
+const name = text(1, 64, {
+  description: words('Unique in the organization.'),
+  example: words(exampleSummary.name),
+}).check(
+  z.regex(
+    /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+    'expected lower-case letters, digits and single hyphens, with none at either end',
+  ),
+)
+
+/** The Agent Skills specification, `description`. */
+const description = text(1, 1024, { description: words('What the skill does, and when to use it.') })
+
+const files = z
+  .array(
+    z
+      .strictObject({
+        filename: relativePath(255, {
+          description: words('Relative to the folder of the skill.'),
+          example: words('SKILL.md'),
+        }),
+        content: content(LARGEST_FILE_BYTES, { description: words('Text of up to 1 MiB in UTF-8.') }),
+      })
+      .register(docs, { id: 'NewSkillFile' }),
+  )
+  .check(
+    z.maxLength(MOST_FILES, `expected up to ${MOST_FILES} files`),
+    z.refine(
+      (all) => new Set(all.map(({ filename }) => filename.toLowerCase().toUpperCase())).size === all.length,
+      'expected filenames that differ by more than their case',
+    ),
+    z.refine(hasNoFolder, 'expected no filename that is a folder of another'),
+    z.refine(
+      (all) => all.reduce((sum, file) => sum + Buffer.byteLength(file.content), 0) <= LARGEST_SKILL_BYTES,
+      'expected up to 4 MiB of contents',
+    ),
+  )
+
+/** True if no filename is a folder of another. In order, what is in a folder comes right after it. */
+function hasNoFolder(files: readonly { readonly filename: string }[]): boolean {
+  const paths = [...new Set(files.map(({ filename }) => `${filename}/`))].sort()
+  return !paths.some((path, index) => paths[index + 1]?.startsWith(path))
+}
+
+const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY }
+const NO_SKILL = 'The organization has no skill with this id.'
+
+export const retrieveSkillContract = {
+  operationId: 'retrieveSkill',
+  method: 'GET',
+  path: '/v1/skills/{skillId}',
+  tag: 'Skills',
+  summary: words('Retrieve a skill'),
+  description: words('Answers with a skill of the organization and all of its files.'),
+  scope: 'skills:read',
+  params: z.object({ skillId: uuid('The skill.') }),
+  headers: z.object({ 'If-None-Match': ifNoneMatch() }),
+  success: {
+    status: 200,
+    description: words('The skill and all of its files.'),
+    schema: skill,
+    example: words(exampleSkill),
+    headers: { ETag: 'The entity tag of the skill: it changes with every change of the skill or its files.' },
+    conditional: true,
+  },
+  errors: {
+    400: words('The path is wrong, or the key lacks the caller scope.'),
+    404: NO_SKILL,
+    500: words('The skill could not be retrieved.'),
+  },
+} as const satisfies Contract
+
+export const listSkillsContract = {
+  operationId: 'listSkills',
+  method: 'GET',
+  path: '/v1/skills',
+  tag: 'Skills',
+  summary: words('List skills'),
+  description: words('Lists the skills of the organization in order of creation, without their files.'),
+  scope: 'skills:read',
+  params: z.object({}),
+  query: z.object(pageQuery(uuid())),
+  success: {
+    status: 200,
+    description: words('A page of skills.'),
+    schema: pageSchema('SkillPage', skillSummary, uuid()),
+    example: words({ items: [exampleSummary], nextCursor: null }),
+  },
+  errors,
+} as const satisfies Contract
+
+export const createSkillContract = {
+  operationId: 'createSkill',
+  method: 'POST',
+  path: '/v1/skills',
+  tag: 'Skills',
+  summary: words('Create a skill'),
+  description: words('Creates a skill with its files.'),
+  scope: 'skills:write',
+  params: z.object({}),
+  headers: z.object({ 'Idempotency-Key': idempotencyKey('the skill that the first made') }),
+  body: z.strictObject({ name, description, files }).register(docs, {
+    id: 'NewSkill',
+    example: words({
+      name: exampleSummary.name,
+      description: exampleSummary.description,
+      files: [exampleFile],
+    }),
+  }),
+  bodyLimitBytes: BODY_LIMIT_BYTES,
+  success: {
+    status: 201,
+    description: words('The skill is created, or was by an earlier request with this `Idempotency-Key`.'),
+    schema: skill,
+    example: words(exampleSkill),
+    headers: { Location: 'The path of the skill.' },
+  },
+  errors: {
+    ...errors,
+    409: words(
+      'The organization has a skill with this name, or the most skills or bytes of skill files allowed, ' +
+        'or the `Idempotency-Key` was used with another body.',
+    ),
+  },
+} as const satisfies Contract
+
+export const updateSkillContract = {
+  operationId: 'updateSkill',
+  method: 'PATCH',
+  path: '/v1/skills/{skillId}',
+  tag: 'Skills',
+  summary: words('Update a skill'),
+  description: words(
+    'Changes a skill. Files, if given, replace the whole set; a file that keeps its name keeps its id. ' +
+      'What is left out stays as it is.',
+  ),
+  scope: 'skills:write',
+  params: z.object({ skillId: uuid('The skill.') }),
+  body: someOf({
+    name: z.optional(name),
+    description: z.optional(description),
+    files: z.optional(files),
+  }).register(docs, { id: 'SkillUpdate', example: words({ files: [exampleFile] }) }),
+  bodyLimitBytes: BODY_LIMIT_BYTES,
+  success: {
+    status: 200,
+    description: words('The skill and all of its files.'),
+    schema: skill,
+    example: words(exampleSkill),
+  },
+  errors: {
+    ...errors,
+    404: NO_SKILL,
+    409: words(
+      'The organization has another skill with this name, or would have more bytes of skill files than allowed.',
+    ),
+  },
+} as const satisfies Contract
+
+export const deleteSkillContract = {
+  operationId: 'deleteSkill',
+  method: 'DELETE',
+  path: '/v1/skills/{skillId}',
+  tag: 'Skills',
+  summary: words('Delete a skill'),
+  description: words('Deletes a skill and all of its files.'),
+  scope: 'skills:write',
+  params: z.object({ skillId: uuid('The skill.') }),
+  success: {
+    status: 200,
+    description: words('The skill is deleted.'),
+    schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SkillDeletion' }),
+    example: words({ deleted: true, id: exampleSummary.id }),
+  },
+  errors: { ...errors, 404: NO_SKILL },
+} as const satisfies Contract
