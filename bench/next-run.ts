@@ -7,7 +7,7 @@ import { bundle } from './servers.ts'
 
 /** What is measured: each is given the expression, the time zone and the instant to start from. */
 const CONTENDERS = {
-  service: 'src/schedules/next-run.ts',
+  service: 'src/cron/next-run.ts',
   croner: 'bench/peers/croner.ts',
 }
 

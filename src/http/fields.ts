@@ -9,7 +9,7 @@ const EXAMPLE_UUID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 export const docs = z.globalRegistry
 
 /** What the document says of a value, beyond its shape. */
-interface Words {
+interface Documentation {
   readonly description?: string
   readonly example?: string
 }
@@ -38,10 +38,10 @@ function boundedText(min: number, max: number) {
 }
 
 /** Text of `min` to `max` code points, without NUL and without lone surrogates. */
-export function text(min: number, max: number, words: Words = {}) {
+export function text(min: number, max: number, documentation: Documentation = {}) {
   return boundedText(min, max)
     .check(refusing((value) => problemOfText(value, min, max)))
-    .register(docs, { minLength: min, maxLength: max, ...words })
+    .register(docs, { minLength: min, maxLength: max, ...documentation })
 }
 
 /** The check that refuses a value with the sentence that says what is wrong with it, if anything is. */
@@ -62,12 +62,12 @@ function problemOfText(value: string, min: number, max: number): string | undefi
 }
 
 /** Text of up to `maxBytes` bytes in UTF-8, without NUL and without lone surrogates. */
-export function content(maxBytes: number, words: Words) {
+export function content(maxBytes: number, documentation: Documentation) {
   return boundedString(2 * maxBytes, `expected up to ${maxBytes} bytes, got more than ${2 * maxBytes}`)
     .check(
       refusing((value) => problemOfText(value, 0, Number.MAX_SAFE_INTEGER) ?? problemOfSize(value, maxBytes)),
     )
-    .register(docs, { maxLength: maxBytes, ...words })
+    .register(docs, { maxLength: maxBytes, ...documentation })
 }
 
 function problemOfSize(value: string, maxBytes: number): string | undefined {
@@ -88,13 +88,13 @@ export function isUuid(value: string): boolean {
 }
 
 /** An id that the host platform already has: any text, but a UUID's case does not count. */
-export function externalId(words: Words) {
+export function externalId(documentation: Documentation) {
   return text(1, 255)
     .check(
       z.refine((value) => value !== '.' && value !== '..', 'expected an id other than "." and ".."'),
       z.overwrite((value) => (isUuid(value) ? value.toLowerCase() : value)),
     )
-    .register(docs, { minLength: 1, maxLength: 255, ...words })
+    .register(docs, { minLength: 1, maxLength: 255, ...documentation })
 }
 
 /** An instant: ISO 8601, UTC, with milliseconds. */
@@ -106,7 +106,7 @@ export function instant() {
 }
 
 /** A place below a folder, in the one form that it has: `a/b.md`. Kept in Unicode's normal form NFC. */
-export function relativePath(max: number, words: Words = {}) {
+export function relativePath(max: number, documentation: Documentation = {}) {
   return boundedText(1, max)
     .check(
       z.normalize('NFC'),
@@ -116,7 +116,7 @@ export function relativePath(max: number, words: Words = {}) {
         'expected a relative path such as "src/app.ts", without empty, "." or ".." segments, backslashes and control characters',
       ),
     )
-    .register(docs, { minLength: 1, maxLength: max, ...words })
+    .register(docs, { minLength: 1, maxLength: max, ...documentation })
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that are refused

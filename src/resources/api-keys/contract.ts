@@ -1,6 +1,5 @@
 /** The keys of an organization (docs/contract.md, Keys). */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/endpoint.ts'
 import { docs, externalId, instant, overlapSeconds, text, uuid } from '../../http/fields.ts'
@@ -13,19 +12,17 @@ const fields = {
   id: uuid(),
   name: z.string(),
   scopes: z.array(z.string()),
-  userId: z
-    .nullable(z.string())
-    .register(docs, { description: words('The user that it acts as; null: none.') }),
+  userId: z.nullable(z.string()).register(docs, { description: 'The user that it acts as; null: none.' }),
   projectIds: z
     .nullable(z.array(z.string()))
-    .register(docs, { description: words('The projects that it is limited to; null: all.') }),
-  expiresAt: z.nullable(instant()).register(docs, { description: words('Null: never.') }),
+    .register(docs, { description: 'The projects that it is limited to; null: all.' }),
+  expiresAt: z.nullable(instant()).register(docs, { description: 'Null: never.' }),
   rotatedAt: z
     .nullable(instant())
-    .register(docs, { description: words('Since when it has a successor, and an end; null: it has none.') }),
+    .register(docs, { description: 'Since when it has a successor, and an end; null: it has none.' }),
   lastUsedAt: z
     .nullable(instant())
-    .register(docs, { description: words('Its latest use, to the hour; null before the first.') }),
+    .register(docs, { description: 'Its latest use, to the hour; null before the first.' }),
   createdAt: instant(),
 }
 
@@ -35,7 +32,7 @@ const newApiKey = z
   .strictObject({
     ...fields,
     token: z.string().register(docs, {
-      description: words('What to send as `Authorization: Bearer`. It is shown here only.'),
+      description: 'What to send as `Authorization: Bearer`. It is shown here only.',
     }),
   })
   .register(docs, { id: 'ApiKeyWithToken' })
@@ -59,10 +56,9 @@ const isUnique = (values: readonly string[]) => new Set(values).size === values.
 const headers = z.object({
   'Idempotency-Key': z.optional(
     text(1, 255, {
-      description: words(
+      description:
         'Keeps a repeated request from making a second key: the same key again is 409 and names the first.',
-      ),
-      example: words('laptop-2026'),
+      example: 'laptop-2026',
     }),
   ),
 })
@@ -79,27 +75,26 @@ export const createApiKeyContract = {
   method: 'POST',
   path: '/v1/api-keys',
   tag: 'API keys',
-  summary: words('Create an API key'),
-  description: words(
+  summary: 'Create an API key',
+  description:
     'Makes a key that can do no more than the one that makes it: no further scope, no further project, no later end, ' +
-      'no other user. What is left out of user, projects and end is as with your own key.',
-  ),
+    'no other user. What is left out of user, projects and end is as with your own key.',
   scope: 'api-keys:write',
   params: z.object({}),
   headers,
   body: z
     .strictObject({
-      name: text(1, 255, { description: words('What people call it.') }),
+      name: text(1, 255, { description: 'What people call it.' }),
       scopes: z
         .array(z.enum(SCOPES))
         .check(
           z.maxLength(SCOPES.length, `expected up to ${SCOPES.length} scopes`),
           z.refine(isUnique, 'expected each scope once'),
         )
-        .register(docs, { description: words('What it may do.') }),
+        .register(docs, { description: 'What it may do.' }),
       userId: z
         .optional(z.nullable(externalId({})))
-        .register(docs, { description: words('The user that it acts as; null: none.') }),
+        .register(docs, { description: 'The user that it acts as; null: none.' }),
       projectIds: z
         .optional(
           z.nullable(
@@ -111,29 +106,29 @@ export const createApiKeyContract = {
               ),
           ),
         )
-        .register(docs, { description: words('The projects that it is limited to; null: all.') }),
-      expiresAt: z.optional(z.nullable(instant())).register(docs, { description: words('Null: never.') }),
+        .register(docs, { description: 'The projects that it is limited to; null: all.' }),
+      expiresAt: z.optional(z.nullable(instant())).register(docs, { description: 'Null: never.' }),
     })
     .register(docs, {
       id: 'NewApiKey',
-      example: words({
+      example: {
         name: exampleApiKey.name,
         scopes: exampleApiKey.scopes,
         expiresAt: exampleApiKey.expiresAt,
-      }),
+      },
     }),
   success: {
     status: 201,
-    description: words('The key is made. Its token is shown here only.'),
+    description: 'The key is made. Its token is shown here only.',
     schema: newApiKey,
-    example: words(exampleNewApiKey),
+    example: exampleNewApiKey,
     headers: { Location: 'The path of the key.' },
   },
   errors: {
     ...errors,
-    403: words(`Your key lacks what the new one would have. ${ROTATED}`),
-    404: words('The organization has no such user or project.'),
-    409: words('The `Idempotency-Key` made a key before, or the organization has the most keys allowed.'),
+    403: `Your key lacks what the new one would have. ${ROTATED}`,
+    404: 'The organization has no such user or project.',
+    409: 'The `Idempotency-Key` made a key before, or the organization has the most keys allowed.',
   },
 } as const satisfies Contract
 
@@ -142,19 +137,18 @@ export const listApiKeysContract = {
   method: 'GET',
   path: '/v1/api-keys',
   tag: 'API keys',
-  summary: words('List API keys'),
-  description: words(
+  summary: 'List API keys',
+  description:
     'Lists the keys of the organization in order of creation; with a key that acts as a user or is limited to ' +
-      'projects, those that reach no more. A token is never shown again.',
-  ),
+    'projects, those that reach no more. A token is never shown again.',
   scope: 'api-keys:read',
   params: z.object({}),
   query: z.object(pageQuery(uuid())),
   success: {
     status: 200,
-    description: words('A page of keys.'),
+    description: 'A page of keys.',
     schema: pageSchema('ApiKeyPage', apiKey, uuid()),
-    example: words({ items: [exampleApiKey], nextCursor: null }),
+    example: { items: [exampleApiKey], nextCursor: null },
   },
   errors,
 } as const satisfies Contract
@@ -165,11 +159,10 @@ export const rotateApiKeyContract = {
   method: 'POST',
   path: '/v1/api-keys/{apiKeyId}/rotate',
   tag: 'API keys',
-  summary: words('Rotate an API key'),
-  description: words(
+  summary: 'Rotate an API key',
+  description:
     'Makes a successor that can do the same, with a token of its own. The key lives on for the overlap, so that ' +
-      'whoever uses it has time to change. The body may be `{}`.',
-  ),
+    'whoever uses it has time to change. The body may be `{}`.',
   scope: 'api-keys:write',
   params,
   headers,
@@ -179,19 +172,19 @@ export const rotateApiKeyContract = {
         'How long the key lives on. 0 ends it at once: if the answer is lost then, so is the way in of a key that rotates itself.',
       ),
     })
-    .register(docs, { id: 'ApiKeyRotation', example: words({ overlapSeconds: 3600 }) }),
+    .register(docs, { id: 'ApiKeyRotation', example: { overlapSeconds: 3600 } }),
   success: {
     status: 201,
-    description: words('The successor. Its token is shown here only.'),
+    description: 'The successor. Its token is shown here only.',
     schema: newApiKey,
-    example: words(exampleNewApiKey),
+    example: exampleNewApiKey,
     headers: { Location: 'The path of the successor.' },
   },
   errors: {
     ...errors,
-    403: words(`${BEYOND} Or it has a scope or a lifetime that yours lacks.`),
+    403: `${BEYOND} Or it has a scope or a lifetime that yours lacks.`,
     404: NO_KEY,
-    409: words('The key has expired or has a successor, or the `Idempotency-Key` made a key before.'),
+    409: 'The key has expired or has a successor, or the `Idempotency-Key` made a key before.',
   },
 } as const satisfies Contract
 
@@ -200,41 +193,36 @@ export const deleteApiKeyContract = {
   method: 'DELETE',
   path: '/v1/api-keys/{apiKeyId}',
   tag: 'API keys',
-  summary: words('Delete an API key'),
-  description: words(
+  summary: 'Delete an API key',
+  description:
     'Revokes the key. It is refused from the next request on. The keys that it created stay, unless `descendants` is true.',
-  ),
   scope: 'api-keys:write',
   params,
   query: z.object({
     descendants: z._default(z.enum(['true', 'false']), 'false').register(docs, {
-      description: words(
+      description:
         'True: also revokes the keys that were created with the key, the keys created with those, and so on; a successor ' +
-          'was created with the key that sent the rotation. The key itself may be revoked already.',
-      ),
-      example: words('true'),
+        'was created with the key that sent the rotation. The key itself may be revoked already.',
+      example: 'true',
     }),
   }),
   success: {
     status: 200,
-    description: words('The key is revoked.'),
+    description: 'The key is revoked.',
     schema: z
       .strictObject({
         deleted: z.literal(true),
         id: uuid(),
-        descendants: z
-          .int()
-          .check(z.minimum(0))
-          .register(docs, {
-            description: words('How many other keys the request revoked; 0 unless `descendants` is true.'),
-          }),
+        descendants: z.int().check(z.minimum(0)).register(docs, {
+          description: 'How many other keys the request revoked; 0 unless `descendants` is true.',
+        }),
       })
       .register(docs, { id: 'ApiKeyDeletion' }),
-    example: words({ deleted: true, id: exampleApiKey.id, descendants: 2 }),
+    example: { deleted: true, id: exampleApiKey.id, descendants: 2 },
   },
   errors: {
     ...errors,
-    403: words(`${BEYOND} It can't delete its descendants.`),
-    404: words('The organization has no key with this id, or it is revoked and `descendants` is not true.'),
+    403: `${BEYOND} It can't delete its descendants.`,
+    404: 'The organization has no key with this id, or it is revoked and `descendants` is not true.',
   },
 } as const satisfies Contract

@@ -1,6 +1,5 @@
 /** Who did what (docs/contract.md, Audit events). */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import type { Contract } from '../../http/endpoint.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
@@ -9,12 +8,10 @@ import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.t
 const auditEvent = z
   .strictObject({
     id: uuid(),
-    operation: z.string().register(docs, { description: words('The operationId of what was done.') }),
-    target: z.string().register(docs, { description: words('The path of what was changed.') }),
+    operation: z.string().register(docs, { description: 'The operationId of what was done.' }),
+    target: z.string().register(docs, { description: 'The path of what was changed.' }),
     apiKeyId: uuid('The key that did it.'),
-    userId: z
-      .nullable(z.string())
-      .register(docs, { description: words('The user that the key acts as, if any.') }),
+    userId: z.nullable(z.string()).register(docs, { description: 'The user that the key acts as, if any.' }),
     requestId: uuid('The `X-Request-Id` of the answer.'),
     createdAt: instant(),
   })
@@ -25,16 +22,16 @@ export const listAuditEventsContract = {
   method: 'GET',
   path: '/v1/audit-events',
   tag: 'Audit events',
-  summary: words('List audit events'),
-  description: words('Lists who changed what, the latest first, for a year. No event has a value in it.'),
+  summary: 'List audit events',
+  description: 'Lists who changed what, the latest first, for a year. No event has a value in it.',
   scope: 'audit-events:read',
   params: z.object({}),
   query: z.object(pageQuery(uuid())),
   success: {
     status: 200,
-    description: words('A page of audit events.'),
+    description: 'A page of audit events.',
     schema: pageSchema('AuditEventPage', auditEvent, uuid()),
-    example: words({
+    example: {
       items: [
         {
           id: '019d2ff5-7f31-7c02-9d5b-40d6a0e2c8b1',
@@ -47,11 +44,11 @@ export const listAuditEventsContract = {
         },
       ],
       nextCursor: null,
-    }),
+    },
   },
   errors: {
     400: INPUT_IS_WRONG,
-    403: words('The key is limited to projects.'),
+    403: 'The key is limited to projects.',
     500: UNFORESEEN,
     503: STORE_IS_AWAY,
   },

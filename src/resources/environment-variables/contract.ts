@@ -1,19 +1,18 @@
 /** The encrypted variables of a project (SPEC.txt, Endpoints, 7; docs/contract.md, Environment variables). */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import type { Contract } from '../../http/endpoint.ts'
 import { content, docs, externalId, idempotencyKey, instant, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
 
 const variableKey = text(1, 255, {
-  description: words('The name of the variable.'),
-  example: words('DATABASE_URL'),
+  description: 'The name of the variable.',
+  example: 'DATABASE_URL',
 }).check(
   z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected letters, digits and underscores, not beginning with a digit'),
 )
 
-const projectId = externalId({ description: words('The project.'), example: words('website') })
+const projectId = externalId({ description: 'The project.', example: 'website' })
 const params = z.object({ projectId, key: variableKey })
 
 export const deleteEnvironmentVariableContract = {
@@ -21,24 +20,24 @@ export const deleteEnvironmentVariableContract = {
   method: 'DELETE',
   path: '/v1/projects/{projectId}/environment-variables/{key}',
   tag: 'Projects',
-  summary: words('Delete a project environment variable'),
-  description: words('Deletes one encrypted environment variable of a project.'),
+  summary: 'Delete a project environment variable',
+  description: 'Deletes one encrypted environment variable of a project.',
   scope: 'environment-variables:write',
   params,
   success: {
     status: 200,
-    description: words('The variable is deleted.'),
+    description: 'The variable is deleted.',
     schema: z
       .strictObject({ deleted: z.literal(true), key: z.string() })
       .register(docs, { id: 'EnvironmentVariableDeletion' }),
-    example: words({ deleted: true, key: 'DATABASE_URL' }),
+    example: { deleted: true, key: 'DATABASE_URL' },
   },
   errors: {
-    400: words('The path is wrong, or the key lacks the caller scope.'),
-    403: words('The key is limited to other projects.'),
-    404: words('The organization has no such project, or the project has no such variable.'),
-    409: words('The project is archived: unarchive it first.'),
-    500: words('The variable could not be deleted.'),
+    400: 'The path is wrong, or the key lacks the caller scope.',
+    403: 'The key is limited to other projects.',
+    404: 'The organization has no such project, or the project has no such variable.',
+    409: 'The project is archived: unarchive it first.',
+    500: 'The variable could not be deleted.',
   },
 } as const satisfies Contract
 
@@ -47,8 +46,8 @@ const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
 export const MOST_AT_ONCE = 100
 
 const value = content(LARGEST_VALUE_BYTES, {
-  description: words('Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.'),
-  example: words('postgres://app@db.internal/shop'),
+  description: 'Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.',
+  example: 'postgres://app@db.internal/shop',
 })
 
 const variable = z
@@ -64,7 +63,7 @@ const exampleVariable = {
 const errors = {
   400: INPUT_IS_WRONG,
   403: OUT_OF_REACH,
-  404: words('The organization has no project with this id.'),
+  404: 'The organization has no project with this id.',
   500: UNFORESEEN,
   503: STORE_IS_AWAY,
 }
@@ -74,16 +73,16 @@ export const listEnvironmentVariablesContract = {
   method: 'GET',
   path: '/v1/projects/{projectId}/environment-variables',
   tag: 'Projects',
-  summary: words('List project environment variables'),
-  description: words('Lists the names of the variables in order, and when they changed; never a value.'),
+  summary: 'List project environment variables',
+  description: 'Lists the names of the variables in order, and when they changed; never a value.',
   scope: 'environment-variables:read',
   params: z.object({ projectId }),
   query: z.object(pageQuery(variableKey)),
   success: {
     status: 200,
-    description: words('A page of variables.'),
+    description: 'A page of variables.',
     schema: pageSchema('EnvironmentVariablePage', variable, variableKey),
-    example: words({ items: [exampleVariable], nextCursor: null }),
+    example: { items: [exampleVariable], nextCursor: null },
   },
   errors,
 } as const satisfies Contract
@@ -93,28 +92,26 @@ export const putEnvironmentVariableContract = {
   method: 'PUT',
   path: '/v1/projects/{projectId}/environment-variables/{key}',
   tag: 'Projects',
-  summary: words('Put a project environment variable'),
-  description: words('Stores one variable encrypted, new or in place of its value before.'),
+  summary: 'Put a project environment variable',
+  description: 'Stores one variable encrypted, new or in place of its value before.',
   scope: 'environment-variables:write',
   params,
   takesSecret: true,
   body: z.strictObject({ value }).register(docs, {
     id: 'EnvironmentVariableValue',
-    example: words({ value: 'postgres://app@db.internal/shop' }),
+    example: { value: 'postgres://app@db.internal/shop' },
   }),
   // JSON may write a byte as six characters.
   bodyLimitBytes: 6 * LARGEST_VALUE_BYTES + KIBIBYTE,
   success: {
     status: 200,
-    description: words('The variable is stored.'),
+    description: 'The variable is stored.',
     schema: variable,
-    example: words(exampleVariable),
+    example: exampleVariable,
   },
   errors: {
     ...errors,
-    409: words(
-      'The project is archived or would have over 12 MiB of values, or the project or the organization would have more variables than allowed.',
-    ),
+    409: 'The project is archived or would have over 12 MiB of values, or the project or the organization would have more variables than allowed.',
   },
 } as const satisfies Contract
 
@@ -123,11 +120,10 @@ export const setEnvironmentVariablesContract = {
   method: 'POST',
   path: '/v1/projects/{projectId}/environment-variables',
   tag: 'Projects',
-  summary: words('Set project environment variables'),
-  description: words(
+  summary: 'Set project environment variables',
+  description:
     'Stores many variables encrypted, new or in place of their values before: all of them or none. ' +
-      'Other variables stay as they are.',
-  ),
+    'Other variables stay as they are.',
   scope: 'environment-variables:write',
   params: z.object({ projectId }),
   headers: z.object({
@@ -147,23 +143,20 @@ export const setEnvironmentVariablesContract = {
     })
     .register(docs, {
       id: 'EnvironmentVariableValues',
-      example: words({ variables: [{ key: 'DATABASE_URL', value: 'postgres://app@db.internal/shop' }] }),
+      example: { variables: [{ key: 'DATABASE_URL', value: 'postgres://app@db.internal/shop' }] },
     }),
   bodyLimitBytes: 8 * KIBIBYTE * KIBIBYTE,
   success: {
     status: 201,
-    description: words(
-      'The variables are stored, or were by an earlier request with this `Idempotency-Key`.',
-    ),
+    description: 'The variables are stored, or were by an earlier request with this `Idempotency-Key`.',
     schema: z.strictObject({ items: z.array(variable) }).register(docs, { id: 'EnvironmentVariables' }),
-    example: words({ items: [exampleVariable] }),
+    example: { items: [exampleVariable] },
     headers: { Location: 'The path of the list of variables.' },
   },
   errors: {
     ...errors,
-    409: words(
+    409:
       'The project is archived or would have over 12 MiB of values, the project or the organization would have more variables than allowed, ' +
-        'or the `Idempotency-Key` was used with another body.',
-    ),
+      'or the `Idempotency-Key` was used with another body.',
   },
 } as const satisfies Contract

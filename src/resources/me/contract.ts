@@ -1,6 +1,5 @@
 /** Who calls. */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import type { Contract } from '../../http/endpoint.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
 import { STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
@@ -10,31 +9,31 @@ export const retrieveMeContract = {
   method: 'GET',
   path: '/v1/me',
   tag: 'API keys',
-  summary: words('Retrieve who you are'),
-  description: words('Answers with what the key of the request stands for, and what it may do.'),
+  summary: 'Retrieve who you are',
+  description: 'Answers with what the key of the request stands for, and what it may do.',
   scope: null,
   params: z.object({}),
   success: {
     status: 200,
-    description: words('Who you are.'),
+    description: 'Who you are.',
     schema: z
       .strictObject({
         organization: z.strictObject({ id: uuid(), name: z.string() }),
         user: z
           .nullable(z.strictObject({ id: z.string(), name: z.string() }))
-          .register(docs, { description: words('The user that the key acts as; null if it acts as none.') }),
+          .register(docs, { description: 'The user that the key acts as; null if it acts as none.' }),
         apiKey: z.strictObject({
           id: uuid(),
           name: z.string(),
           scopes: z.array(z.string()),
           projectIds: z
             .nullable(z.array(z.string()))
-            .register(docs, { description: words('The projects that it is limited to; null: all.') }),
-          expiresAt: z.nullable(instant()).register(docs, { description: words('Null: never.') }),
+            .register(docs, { description: 'The projects that it is limited to; null: all.' }),
+          expiresAt: z.nullable(instant()).register(docs, { description: 'Null: never.' }),
         }),
       })
       .register(docs, { id: 'Me' }),
-    example: words({
+    example: {
       organization: { id: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903', name: 'Acme' },
       user: { id: 'ada', name: 'Ada Lovelace' },
       apiKey: {
@@ -44,7 +43,7 @@ export const retrieveMeContract = {
         projectIds: null,
         expiresAt: null,
       },
-    }),
+    },
   },
   errors: { 500: UNFORESEEN, 503: STORE_IS_AWAY },
 } as const satisfies Contract

@@ -1,6 +1,5 @@
 /** SPEC.txt, Endpoints, 1; docs/contract.md, Pins. */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import type { Contract } from '../../http/endpoint.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
 import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
@@ -18,11 +17,10 @@ export const updatePinContract = {
   method: 'PATCH',
   path: '/v1/pins/{resourceType}/{resourceId}',
   tag: 'Pins',
-  summary: words('Update a pin'),
-  description: words(
+  summary: 'Update a pin',
+  description:
     'Places the pin of a resource directly before or after another pin of yours. ' +
-      'If the resource is not pinned yet, the pin is made. The order is one list across all types.',
-  ),
+    'If the resource is not pinned yet, the pin is made. The order is one list across all types.',
   scope: 'pins:write',
   actsAsUser: true,
   params: pinned,
@@ -33,35 +31,33 @@ export const updatePinContract = {
           type: resourceType('The kind of resource that the target pin pins.'),
           id: uuid('The resource that the target pin pins.'),
         }),
-        position: z
-          .enum(['before', 'after'])
-          .register(docs, { description: words('On which side of the target.') }),
+        position: z.enum(['before', 'after']).register(docs, { description: 'On which side of the target.' }),
       }),
     })
     .register(docs, {
       id: 'PinPlacement',
-      example: words({
+      example: {
         placement: {
           target: { type: 'project', id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
           position: 'before',
         },
-      }),
+      },
     }),
   success: {
     status: 200,
-    description: words('The pin stands where it was asked to.'),
+    description: 'The pin stands where it was asked to.',
     schema: z
       .strictObject({
-        updated: z.boolean().register(docs, { description: words('False if the pin already stood there.') }),
+        updated: z.boolean().register(docs, { description: 'False if the pin already stood there.' }),
       })
       .register(docs, { id: 'PinUpdate' }),
-    example: words({ updated: true }),
+    example: { updated: true },
   },
   errors: {
-    400: words('The path or body is wrong, or the key lacks the caller scope.'),
+    400: 'The path or body is wrong, or the key lacks the caller scope.',
     404: "The resource, or the target's pin, does not exist for this caller.",
-    409: words('The pin would be new, and the user already has the most pins allowed.'),
-    500: words('The pin operation failed.'),
+    409: 'The pin would be new, and the user already has the most pins allowed.',
+    500: 'The pin operation failed.',
   },
 } as const satisfies Contract
 
@@ -86,16 +82,16 @@ export const listPinsContract = {
   method: 'GET',
   path: '/v1/pins',
   tag: 'Pins',
-  summary: words('List pins'),
-  description: words('Lists all of your pins, in your order.'),
+  summary: 'List pins',
+  description: 'Lists all of your pins, in your order.',
   scope: 'pins:read',
   actsAsUser: true,
   params: z.object({}),
   success: {
     status: 200,
-    description: words('The pins, all on one page.'),
+    description: 'The pins, all on one page.',
     schema: z.strictObject({ items: z.array(pin), nextCursor: z.null() }).register(docs, { id: 'PinPage' }),
-    example: words({ items: [examplePin], nextCursor: null }),
+    example: { items: [examplePin], nextCursor: null },
   },
   errors,
 } as const satisfies Contract
@@ -105,23 +101,21 @@ export const putPinContract = {
   method: 'PUT',
   path: '/v1/pins/{resourceType}/{resourceId}',
   tag: 'Pins',
-  summary: words('Put a pin'),
-  description: words(
-    'Pins a resource at the end of your list. What is pinned already stays where it stands.',
-  ),
+  summary: 'Put a pin',
+  description: 'Pins a resource at the end of your list. What is pinned already stays where it stands.',
   scope: 'pins:write',
   actsAsUser: true,
   params: pinned,
   success: {
     status: 200,
-    description: words('The resource is pinned.'),
+    description: 'The resource is pinned.',
     schema: pin,
-    example: words(examplePin),
+    example: examplePin,
   },
   errors: {
     ...errors,
-    404: words('The resource does not exist for this caller.'),
-    409: words('The user already has the most pins allowed.'),
+    404: 'The resource does not exist for this caller.',
+    409: 'The user already has the most pins allowed.',
   },
 } as const satisfies Contract
 
@@ -130,14 +124,14 @@ export const deletePinContract = {
   method: 'DELETE',
   path: '/v1/pins/{resourceType}/{resourceId}',
   tag: 'Pins',
-  summary: words('Delete a pin'),
-  description: words('Unpins a resource.'),
+  summary: 'Delete a pin',
+  description: 'Unpins a resource.',
   scope: 'pins:write',
   actsAsUser: true,
   params: pinned,
   success: {
     status: 200,
-    description: words('The resource is not pinned any more.'),
+    description: 'The resource is not pinned any more.',
     schema: z
       .strictObject({
         deleted: z.literal(true),
@@ -145,7 +139,7 @@ export const deletePinContract = {
         resourceId: uuid(),
       })
       .register(docs, { id: 'PinDeletion' }),
-    example: words({ deleted: true, resourceType: 'session', resourceId: examplePin.resourceId }),
+    example: { deleted: true, resourceType: 'session', resourceId: examplePin.resourceId },
   },
-  errors: { ...errors, 404: words('The resource does not exist for this caller, or is not pinned.') },
+  errors: { ...errors, 404: 'The resource does not exist for this caller, or is not pinned.' },
 } as const satisfies Contract

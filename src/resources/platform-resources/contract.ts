@@ -1,6 +1,5 @@
 /** The life of what the host platform has: make or rename, retrieve, list, archive, delete. */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import type { Contract } from '../../http/endpoint.ts'
 import { docs, externalId, instant, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
@@ -9,8 +8,8 @@ import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.
 
 const EXAMPLE_PROJECT_ID = 'website'
 const projectId = () =>
-  externalId({ description: words('The project that it belongs to.'), example: words(EXAMPLE_PROJECT_ID) })
-const name = () => text(1, 255, { description: words('What people call it.') })
+  externalId({ description: 'The project that it belongs to.', example: EXAMPLE_PROJECT_ID })
+const name = () => text(1, 255, { description: 'What people call it.' })
 
 type ListQuery = ReturnType<typeof pageQuery> & {
   projectId: z.ZodMiniOptional<z.ZodMiniType<string, string>>
@@ -39,7 +38,7 @@ function contractsOf<const K extends Kind>(kind: K) {
       name: z.string(),
       ...(isArchivable && {
         archivedAt: z.nullable(instant()).register(docs, {
-          description: words(`Since when the ${noun} is archived, and frozen; null if it is not.`),
+          description: `Since when the ${noun} is archived, and frozen; null if it is not.`,
         }),
       }),
       createdAt: instant(),
@@ -54,16 +53,16 @@ function contractsOf<const K extends Kind>(kind: K) {
     createdAt: '2026-03-02T09:15:00.000Z',
     updatedAt: '2026-03-02T09:15:00.000Z',
   }
-  const success = { status: 200, description: words(`The ${noun}.`), schema, example } as const
+  const success = { status: 200, description: `The ${noun}.`, schema, example } as const
   const errors = {
     400: INPUT_IS_WRONG,
     ...(!isOfOrganization && { 403: OUT_OF_REACH }),
-    404: words(`The organization has no ${noun} with this id.`),
-    410: words(`The ${noun} was deleted.`),
+    404: `The organization has no ${noun} with this id.`,
+    410: `The ${noun} was deleted.`,
     500: UNFORESEEN,
     503: STORE_IS_AWAY,
   }
-  const limited = words('The key is limited to projects.')
+  const limited = 'The key is limited to projects.'
   const changeErrors = { ...errors, 403: isOfOrganization ? limited : OUT_OF_REACH }
 
   return {
@@ -72,26 +71,22 @@ function contractsOf<const K extends Kind>(kind: K) {
       operationId: `put${kind.name}`,
       method: 'PUT',
       path: one,
-      summary: words(`Put a ${noun}`),
-      description: words(
-        `Makes the ${noun}, or renames it. The id of one that was deleted is never used again.`,
-      ),
+      summary: `Put a ${noun}`,
+      description: `Makes the ${noun}, or renames it. The id of one that was deleted is never used again.`,
       params,
       body: z.strictObject({ ...(isOfProject && { projectId: projectId() }), name: name() }).register(docs, {
         id: `New${kind.name}`,
-        example: words({ ...(isOfProject && { projectId: EXAMPLE_PROJECT_ID }), name: kind.exampleName }),
+        example: { ...(isOfProject && { projectId: EXAMPLE_PROJECT_ID }), name: kind.exampleName },
       }) as unknown as z.ZodMiniObject<PutBody>,
       success,
       errors: {
         400: INPUT_IS_WRONG,
         403: changeErrors[403],
-        ...(isOfProject && { 404: words('The organization has no such project.') }),
+        ...(isOfProject && { 404: 'The organization has no such project.' }),
         409: isOfProject
-          ? words(
-              `The project is archived, the ${noun} belongs to another project, or the organization has the most ${noun}s allowed.`,
-            )
-          : words(`The organization has the most ${noun}s allowed.`),
-        410: words(`The ${noun} was deleted.`),
+          ? `The project is archived, the ${noun} belongs to another project, or the organization has the most ${noun}s allowed.`
+          : `The organization has the most ${noun}s allowed.`,
+        410: `The ${noun} was deleted.`,
         500: UNFORESEEN,
         503: STORE_IS_AWAY,
       },
@@ -101,8 +96,8 @@ function contractsOf<const K extends Kind>(kind: K) {
       operationId: `retrieve${kind.name}`,
       method: 'GET',
       path: one,
-      summary: words(`Retrieve a ${noun}`),
-      description: words(`Answers with one ${noun}.`),
+      summary: `Retrieve a ${noun}`,
+      description: `Answers with one ${noun}.`,
       params,
       success,
       errors,
@@ -112,11 +107,10 @@ function contractsOf<const K extends Kind>(kind: K) {
       operationId: `list${kind.plural}`,
       method: 'GET',
       path: all,
-      summary: words(`List ${noun}s`),
-      description: words(
+      summary: `List ${noun}s`,
+      description:
         `Lists the ${noun}s of the organization in order of id.` +
-          (isOfProject ? ' A key that is limited to projects has to name one of them.' : ''),
-      ),
+        (isOfProject ? ' A key that is limited to projects has to name one of them.' : ''),
       params: z.object({}),
       query: z.object({
         ...(isOfProject && { projectId: z.optional(projectId()) }),
@@ -124,9 +118,9 @@ function contractsOf<const K extends Kind>(kind: K) {
       }) as z.ZodMiniObject<ListQuery>,
       success: {
         status: 200,
-        description: words(`A page of ${noun}s.`),
+        description: `A page of ${noun}s.`,
         schema: pageSchema(`${kind.name}Page`, schema, kind.id()),
-        example: words({ items: [example], nextCursor: null }),
+        example: { items: [example], nextCursor: null },
       },
       errors: {
         400: INPUT_IS_WRONG,
@@ -140,12 +134,12 @@ function contractsOf<const K extends Kind>(kind: K) {
       operationId: `update${kind.name}`,
       method: 'PATCH',
       path: one,
-      summary: words(`Archive or unarchive a ${noun}`),
-      description: words(`An archived ${noun} is frozen: what belongs to it can be read and not changed.`),
+      summary: `Archive or unarchive a ${noun}`,
+      description: `An archived ${noun} is frozen: what belongs to it can be read and not changed.`,
       params,
       body: z
         .strictObject({ archived: z.boolean() })
-        .register(docs, { id: `${kind.name}Update`, example: words({ archived: true }) }),
+        .register(docs, { id: `${kind.name}Update`, example: { archived: true } }),
       success,
       errors: changeErrors,
     },
@@ -154,24 +148,23 @@ function contractsOf<const K extends Kind>(kind: K) {
       operationId: `delete${kind.name}`,
       method: 'DELETE',
       path: one,
-      summary: words(`Delete a ${noun}`),
-      description: words(
+      summary: `Delete a ${noun}`,
+      description:
         `Deletes the ${noun} and all that hangs on it. Its id is never used again.` +
-          (kind.type === 'user' ? ' The API keys of the user are revoked.' : ''),
-      ),
+        (kind.type === 'user' ? ' The API keys of the user are revoked.' : ''),
       params,
       success: {
         status: 200,
-        description: words(`The ${noun} is deleted.`),
+        description: `The ${noun} is deleted.`,
         schema: z
           .strictObject({ deleted: z.literal(true), id: z.string() })
           .register(docs, { id: `${kind.name}Deletion` }),
-        example: words({ deleted: true, id: kind.exampleId }),
+        example: { deleted: true, id: kind.exampleId },
       },
       errors: {
         ...changeErrors,
         ...(kind.type === 'user' && {
-          403: words('The key is limited to projects, or the user has a live key that yours may not delete.'),
+          403: 'The key is limited to projects, or the user has a live key that yours may not delete.',
         }),
         ...(isOfProject && { 409: 'The project is archived: unarchive it first.' }),
       },

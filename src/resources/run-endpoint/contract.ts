@@ -1,6 +1,5 @@
 /** Where the runs of an organization are sent (docs/contract.md, Run endpoint). */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import type { Contract } from '../../http/endpoint.ts'
 import { docs, instant, overlapSeconds, text } from '../../http/fields.ts'
 import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
@@ -8,7 +7,7 @@ import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.t
 const fields = {
   url: z.string(),
   previousSecretExpiresAt: z.nullable(instant()).register(docs, {
-    description: words('Until when the secret before the current one signs too; null if there is none.'),
+    description: 'Until when the secret before the current one signs too; null if there is none.',
   }),
   createdAt: instant(),
   updatedAt: instant(),
@@ -26,7 +25,7 @@ const exampleSecret = 'whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE='
 
 const errors = {
   400: INPUT_IS_WRONG,
-  403: words('The key is limited to projects.'),
+  403: 'The key is limited to projects.',
   500: UNFORESEEN,
   503: STORE_IS_AWAY,
 } as const
@@ -37,35 +36,34 @@ export const putRunEndpointContract = {
   method: 'PUT',
   path: '/v1/run-endpoint',
   tag: 'Runs',
-  summary: words('Set the run endpoint'),
-  description: words(
+  summary: 'Set the run endpoint',
+  description:
     'Has each run that is made from now on sent to a URL, as a POST that is signed by the Standard Webhooks specification. ' +
-      'Runs that were made before stay pending. If there is a run endpoint, its URL changes, also for runs that are not ' +
-      'delivered yet; its secret stays the same.',
-  ),
+    'Runs that were made before stay pending. If there is a run endpoint, its URL changes, also for runs that are not ' +
+    'delivered yet; its secret stays the same.',
   scope: 'run-endpoint:write',
   params: z.object({}),
   takesSecret: true,
   body: z
     .strictObject({
       url: text(1, 2000, {
-        description: words('An https URL of a public host, without credentials. Redirects are not followed.'),
-        example: words('https://hooks.example.com/runs'),
+        description: 'An https URL of a public host, without credentials. Redirects are not followed.',
+        example: 'https://hooks.example.com/runs',
       }),
     })
     .register(docs, { id: 'RunEndpointUpdate' }),
   success: {
     status: 200,
-    description: words('The run endpoint. Where it is new, with its secret, which is shown here only.'),
+    description: 'The run endpoint. Where it is new, with its secret, which is shown here only.',
     schema: z
       .strictObject({
         ...fields,
         secret: z.nullable(z.string()).register(docs, {
-          description: words('What deliveries are signed with; null if it was shown before.'),
+          description: 'What deliveries are signed with; null if it was shown before.',
         }),
       })
       .register(docs, { id: 'RunEndpointWithSecret' }),
-    example: words({ ...exampleRunEndpoint, secret: exampleSecret }),
+    example: { ...exampleRunEndpoint, secret: exampleSecret },
   },
   errors,
 } as const satisfies Contract
@@ -75,15 +73,15 @@ export const retrieveRunEndpointContract = {
   method: 'GET',
   path: '/v1/run-endpoint',
   tag: 'Runs',
-  summary: words('Retrieve the run endpoint'),
-  description: words('Answers with the run endpoint, without its secret.'),
+  summary: 'Retrieve the run endpoint',
+  description: 'Answers with the run endpoint, without its secret.',
   scope: 'run-endpoint:read',
   params: z.object({}),
   success: {
     status: 200,
-    description: words('The run endpoint.'),
+    description: 'The run endpoint.',
     schema: runEndpoint,
-    example: words(exampleRunEndpoint),
+    example: exampleRunEndpoint,
   },
   errors: { ...errors, 404: NO_ENDPOINT },
 } as const satisfies Contract
@@ -93,17 +91,16 @@ export const deleteRunEndpointContract = {
   method: 'DELETE',
   path: '/v1/run-endpoint',
   tag: 'Runs',
-  summary: words('Delete the run endpoint'),
-  description: words(
+  summary: 'Delete the run endpoint',
+  description:
     'Deletes the run endpoint and its secret. Its pending runs can be pulled; a run endpoint that is set later does not get them.',
-  ),
   scope: 'run-endpoint:write',
   params: z.object({}),
   success: {
     status: 200,
-    description: words('The run endpoint is deleted.'),
+    description: 'The run endpoint is deleted.',
     schema: z.strictObject({ deleted: z.literal(true) }).register(docs, { id: 'RunEndpointDeletion' }),
-    example: words({ deleted: true }),
+    example: { deleted: true },
   },
   errors: { ...errors, 404: NO_ENDPOINT },
 } as const satisfies Contract
@@ -113,10 +110,9 @@ export const rotateRunEndpointContract = {
   method: 'POST',
   path: '/v1/run-endpoint/rotate',
   tag: 'Runs',
-  summary: words('Rotate the secret of the run endpoint'),
-  description: words(
+  summary: 'Rotate the secret of the run endpoint',
+  description:
     'Makes a new secret. For the overlap the one before signs too, so that the receiver has time to change. The body may be `{}`.',
-  ),
   scope: 'run-endpoint:write',
   params: z.object({}),
   body: z
@@ -125,22 +121,20 @@ export const rotateRunEndpointContract = {
         'How long the secret before signs too. 0 ends it at once, and one that still overlaps.',
       ),
     })
-    .register(docs, { id: 'RunEndpointRotation', example: words({ overlapSeconds: 3600 }) }),
+    .register(docs, { id: 'RunEndpointRotation', example: { overlapSeconds: 3600 } }),
   success: {
     status: 200,
-    description: words('The run endpoint with its new secret, which is shown here only.'),
+    description: 'The run endpoint with its new secret, which is shown here only.',
     schema: z.strictObject({ ...fields, secret: z.string() }).register(docs, { id: 'RotatedRunEndpoint' }),
-    example: words({
+    example: {
       ...exampleRunEndpoint,
       previousSecretExpiresAt: '2026-03-28T14:05:09.120Z',
       secret: exampleSecret,
-    }),
+    },
   },
   errors: {
     ...errors,
     404: NO_ENDPOINT,
-    409: words(
-      'The secret was rotated, and the one before still signs: wait, or rotate with `overlapSeconds` 0.',
-    ),
+    409: 'The secret was rotated, and the one before still signs: wait, or rotate with `overlapSeconds` 0.',
   },
 } as const satisfies Contract

@@ -1,6 +1,5 @@
 /** The runs of schedules: the ledger of what came due, and what became of it (docs/contract.md, Runs). */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import type { Contract } from '../../http/endpoint.ts'
 import { docs, idempotencyKey, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
@@ -13,26 +12,22 @@ const run = z
     scheduleId: uuid(),
     projectId: z
       .nullable(z.string())
-      .register(docs, { description: words('The project of the schedule; null if it is an agent’s.') }),
+      .register(docs, { description: 'The project of the schedule; null if it is an agent’s.' }),
     agentId: z
       .nullable(uuid())
-      .register(docs, { description: words('The agent of the schedule; null if it is a project’s.') }),
+      .register(docs, { description: 'The agent of the schedule; null if it is a project’s.' }),
     scheduledAt: instant().register(docs, {
-      description: words('The instant that it was due at; of a run on request, that of the request.'),
+      description: 'The instant that it was due at; of a run on request, that of the request.',
     }),
     status: z.enum(['pending', 'delivered', 'failed', 'skipped']).register(docs, {
-      description: words(
+      description:
         '`pending`: to be sent, or to be pulled. `delivered`: the run endpoint took it, or it was acknowledged. ' +
-          '`failed`: it was sent for the last time, in vain. `skipped`: it was missed, or the parent was archived.',
-      ),
+        '`failed`: it was sent for the last time, in vain. `skipped`: it was missed, or the parent was archived.',
     }),
-    attempts: z
-      .int()
-      .check(z.minimum(0))
-      .register(docs, { description: words('How often it was sent.') }),
+    attempts: z.int().check(z.minimum(0)).register(docs, { description: 'How often it was sent.' }),
     lastError: z
       .nullable(z.string())
-      .register(docs, { description: words('What was wrong with the last attempt, or why it was skipped.') }),
+      .register(docs, { description: 'What was wrong with the last attempt, or why it was skipped.' }),
     createdAt: instant(),
     updatedAt: instant(),
   })
@@ -53,9 +48,9 @@ const exampleRun = {
 
 const success = {
   status: 200,
-  description: words('The run.'),
+  description: 'The run.',
   schema: run,
-  example: words(exampleRun),
+  example: exampleRun,
 } as const
 
 const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY } as const
@@ -70,7 +65,7 @@ function contractsOf<const O extends Owner>(owner: O) {
   const ownErrors = {
     ...errors,
     ...(noun === 'project' && { 403: OUT_OF_REACH }),
-    404: words(`The organization has no such ${noun}, or it has no such schedule.`),
+    404: `The organization has no such ${noun}, or it has no such schedule.`,
   }
   return {
     list: {
@@ -78,23 +73,23 @@ function contractsOf<const O extends Owner>(owner: O) {
       method: 'GET',
       path,
       tag,
-      summary: words(`List the runs of a ${noun} schedule`),
-      description: words('Lists what became of each instant of the schedule, the latest first, for 90 days.'),
+      summary: `List the runs of a ${noun} schedule`,
+      description: 'Lists what became of each instant of the schedule, the latest first, for 90 days.',
       scope: 'runs:read',
       params,
       query: z.object(pageQuery(uuid())),
       success: {
         status: 200,
-        description: words('A page of runs.'),
+        description: 'A page of runs.',
         schema: pageSchema(`${owner.name}ScheduleRunPage`, run, uuid()),
-        example: words({
+        example: {
           items: [
             noun === 'project'
               ? exampleRun
               : { ...exampleRun, projectId: null, agentId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903' },
           ],
           nextCursor: null,
-        }),
+        },
       },
       errors: ownErrors,
     },
@@ -103,19 +98,19 @@ function contractsOf<const O extends Owner>(owner: O) {
       method: 'POST',
       path,
       tag,
-      summary: words(`Run a ${noun} schedule now`),
-      description: words('Makes a run at this instant, also while the schedule is paused. It has no body.'),
+      summary: `Run a ${noun} schedule now`,
+      description: 'Makes a run at this instant, also while the schedule is paused. It has no body.',
       scope: 'runs:write',
       params,
       headers: z.object({ 'Idempotency-Key': idempotencyKey('the run that the first made') }),
       success: {
         status: 201,
-        description: words('The run is made, or was by an earlier request with this `Idempotency-Key`.'),
+        description: 'The run is made, or was by an earlier request with this `Idempotency-Key`.',
         schema: run,
-        example: words({ ...exampleRun, status: 'pending', attempts: 0 }),
+        example: { ...exampleRun, status: 'pending', attempts: 0 },
         headers: { Location: 'The path of the run.' },
       },
-      errors: { ...ownErrors, 409: words(`The ${noun} is archived: unarchive it first.`) },
+      errors: { ...ownErrors, 409: `The ${noun} is archived: unarchive it first.` },
     },
   } as const satisfies Record<string, Contract>
 }
@@ -128,26 +123,25 @@ export const listRunsContract = {
   method: 'GET',
   path: '/v1/runs',
   tag: 'Runs',
-  summary: words('List runs'),
-  description: words(
+  summary: 'List runs',
+  description:
     'Lists the runs of all schedules that have a status, the oldest first. Whoever has no run endpoint pulls what is ' +
-      '`pending`, and acknowledges each.',
-  ),
+    '`pending`, and acknowledges each.',
   scope: 'runs:read',
   params: z.object({}),
   query: z.object({
     status: z
       ._default(z.enum(['pending', 'delivered', 'failed', 'skipped']), 'pending')
-      .register(docs, { description: words('Which runs.'), example: words('pending') }),
+      .register(docs, { description: 'Which runs.', example: 'pending' }),
     ...pageQuery(uuid()),
   }),
   success: {
     status: 200,
-    description: words('A page of runs.'),
+    description: 'A page of runs.',
     schema: pageSchema('RunPage', run, uuid()),
-    example: words({ items: [{ ...exampleRun, status: 'pending', attempts: 0 }], nextCursor: null }),
+    example: { items: [{ ...exampleRun, status: 'pending', attempts: 0 }], nextCursor: null },
   },
-  errors: { ...errors, 403: words('The key is limited to projects: list the runs of a schedule.') },
+  errors: { ...errors, 403: 'The key is limited to projects: list the runs of a schedule.' },
 } as const satisfies Contract
 
 const params = z.object({ runId: uuid('The run.') })
@@ -158,8 +152,8 @@ export const retrieveRunContract = {
   method: 'GET',
   path: '/v1/runs/{runId}',
   tag: 'Runs',
-  summary: words('Retrieve a run'),
-  description: words('Answers with one run.'),
+  summary: 'Retrieve a run',
+  description: 'Answers with one run.',
   scope: 'runs:read',
   params,
   success,
@@ -171,10 +165,9 @@ export const acknowledgeRunContract = {
   method: 'POST',
   path: '/v1/runs/{runId}/acknowledge',
   tag: 'Runs',
-  summary: words('Acknowledge a run'),
-  description: words(
+  summary: 'Acknowledge a run',
+  description:
     'Says that a pending run was taken: it is `delivered` then, and is not sent any more. Safe to repeat. It has no body.',
-  ),
   scope: 'runs:write',
   params,
   success,
@@ -182,6 +175,6 @@ export const acknowledgeRunContract = {
     ...errors,
     403: OUT_OF_REACH,
     404: NO_RUN,
-    409: words('The run failed or was skipped: there is nothing to acknowledge.'),
+    409: 'The run failed or was skipped: there is nothing to acknowledge.',
   },
 } as const satisfies Contract

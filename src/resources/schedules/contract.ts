@@ -1,6 +1,5 @@
 /** The schedules of projects and agents (SPEC.txt, Endpoints, 2 and 3; docs/contract.md, Schedules). */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import { problemOfCron } from '../../cron/expression.ts'
 import { isTimezone } from '../../cron/timezone.ts'
 import type { Contract } from '../../http/endpoint.ts'
@@ -11,19 +10,18 @@ import { AGENT, type Owner, PROJECT, pathsOf } from './owners.ts'
 
 const cron = (max: number) =>
   text(1, max, {
-    description: words(
+    description:
       'Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, ' +
-        'or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.',
-    ),
-    example: words('30 9 * * mon-fri'),
+      'or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.',
+    example: '30 9 * * mon-fri',
   }).check((context) => {
     const message = problemOfCron(context.value)
     if (message) context.issues.push({ code: 'custom', input: context.value, message })
   })
 
 const timezone = text(1, 255, {
-  description: words('An IANA time zone name.'),
-  example: words('Europe/Paris'),
+  description: 'An IANA time zone name.',
+  example: 'Europe/Paris',
 }).check(z.refine(isTimezone, 'expected an IANA time zone such as "Europe/Paris" or "UTC"'))
 
 const headers = z.object({ 'Idempotency-Key': idempotencyKey('the schedule that the first made') })
@@ -61,7 +59,7 @@ const agentSchedule = z.strictObject(agentFields).register(docs, { id: 'AgentSch
 /** What there is to say of a schedule once it has been running. */
 const state = {
   pausedReason: z.nullable(z.string()).register(docs, {
-    description: words('Why the service paused it; null if it did not. Resuming it forgets the reason.'),
+    description: 'Why the service paused it; null if it did not. Resuming it forgets the reason.',
   }),
 }
 const projectScheduleState = z
@@ -89,7 +87,7 @@ const exampleAgentSchedule = {
 
 const created = {
   status: 201,
-  description: words('The schedule is created, or was by an earlier request with this `Idempotency-Key`.'),
+  description: 'The schedule is created, or was by an earlier request with this `Idempotency-Key`.',
   headers: { Location: 'The path of the schedule.' },
 } as const
 
@@ -98,29 +96,28 @@ export const createProjectScheduleContract = {
   method: 'POST',
   path: '/v1/projects/{projectId}/schedules',
   tag: 'Projects',
-  summary: words('Create a project schedule'),
-  description: words('Creates a recurring build schedule for a project.'),
+  summary: 'Create a project schedule',
+  description: 'Creates a recurring build schedule for a project.',
   scope: 'schedules:write',
   params: z.object({ projectId: PROJECT.id() }),
   headers,
   body: z.strictObject({ cron: cron(255), timezone }).register(docs, {
     id: 'NewProjectSchedule',
-    example: words({ cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' }),
+    example: { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' },
   }),
   success: {
     ...created,
     schema: projectSchedule,
-    example: words(exampleProjectSchedule),
+    example: exampleProjectSchedule,
   },
   errors: {
-    400: words('The path or body is wrong, or the key lacks the caller scope.'),
-    403: words('The key is limited to other projects.'),
-    404: words('The organization has no project with this id.'),
-    409: words(
+    400: 'The path or body is wrong, or the key lacks the caller scope.',
+    403: 'The key is limited to other projects.',
+    404: 'The organization has no project with this id.',
+    409:
       'The project is archived, the project or the organization has the most schedules allowed, ' +
-        'or the `Idempotency-Key` was used with another body.',
-    ),
-    500: words('The schedule could not be created.'),
+      'or the `Idempotency-Key` was used with another body.',
+    500: 'The schedule could not be created.',
   },
 } as const satisfies Contract
 
@@ -129,27 +126,26 @@ export const createAgentScheduleContract = {
   method: 'POST',
   path: '/v1/agents/{agentId}/schedules',
   tag: 'Agents',
-  summary: words('Create an agent schedule'),
-  description: words('Creates a recurring schedule for an agent. Its cron expression is in UTC.'),
+  summary: 'Create an agent schedule',
+  description: 'Creates a recurring schedule for an agent. Its cron expression is in UTC.',
   scope: 'schedules:write',
   params: z.object({ agentId: AGENT.id() }),
   headers,
   body: z
     .strictObject({ cron: cron(500) })
-    .register(docs, { id: 'NewAgentSchedule', example: words({ cron: '0 6 * * *' }) }),
+    .register(docs, { id: 'NewAgentSchedule', example: { cron: '0 6 * * *' } }),
   success: {
     ...created,
     schema: agentSchedule,
-    example: words(exampleAgentSchedule),
+    example: exampleAgentSchedule,
   },
   errors: {
-    400: words('The path or body is wrong, or the key lacks the caller scope.'),
-    404: words('The organization has no agent with this id.'),
-    409: words(
+    400: 'The path or body is wrong, or the key lacks the caller scope.',
+    404: 'The organization has no agent with this id.',
+    409:
       'The agent is archived, the agent or the organization has the most schedules allowed, ' +
-        'or the `Idempotency-Key` was used with another body.',
-    ),
-    500: words('The schedule could not be created.'),
+      'or the `Idempotency-Key` was used with another body.',
+    500: 'The schedule could not be created.',
   },
 } as const satisfies Contract
 
@@ -172,11 +168,11 @@ function contractsOf<const O extends Owner>(
   const { noun, tag } = owner
   const example = { ...newSchedule, pausedReason: null }
   const { all, one, parentParams, params } = pathsOf(owner)
-  const success = { status: 200, description: words('The schedule.'), schema: schedule, example } as const
+  const success = { status: 200, description: 'The schedule.', schema: schedule, example } as const
   const errors = {
     400: INPUT_IS_WRONG,
     ...(noun === 'project' && { 403: OUT_OF_REACH }),
-    404: words(`The organization has no such ${noun}, or it has no such schedule.`),
+    404: `The organization has no such ${noun}, or it has no such schedule.`,
     500: UNFORESEEN,
     503: STORE_IS_AWAY,
   }
@@ -186,26 +182,26 @@ function contractsOf<const O extends Owner>(
       method: 'GET',
       path: all,
       tag,
-      summary: words(`List ${noun} schedules`),
-      description: words(`Lists the schedules of the ${noun} in order of creation.`),
+      summary: `List ${noun} schedules`,
+      description: `Lists the schedules of the ${noun} in order of creation.`,
       scope: 'schedules:read',
       params: z.object(parentParams),
       query: z.object(pageQuery(uuid())),
       success: {
         status: 200,
-        description: words('A page of schedules.'),
+        description: 'A page of schedules.',
         schema: pageSchema(`${owner.name}SchedulePage`, schedule, uuid()),
-        example: words({ items: [example], nextCursor: null }),
+        example: { items: [example], nextCursor: null },
       },
-      errors: { ...errors, 404: words(`The organization has no such ${noun}.`) },
+      errors: { ...errors, 404: `The organization has no such ${noun}.` },
     },
     retrieve: {
       operationId: `retrieve${owner.name}Schedule`,
       method: 'GET',
       path: one,
       tag,
-      summary: words(`Retrieve a ${noun} schedule`),
-      description: words('Answers with one schedule.'),
+      summary: `Retrieve a ${noun} schedule`,
+      description: 'Answers with one schedule.',
       scope: 'schedules:read',
       params,
       success,
@@ -216,17 +212,16 @@ function contractsOf<const O extends Owner>(
       method: 'PATCH',
       path: one,
       tag,
-      summary: words(`Update a ${noun} schedule`),
-      description: words(
+      summary: `Update a ${noun} schedule`,
+      description:
         'Changes when the schedule fires, pauses it or resumes it. What is left out stays as it is.',
-      ),
       scope: 'schedules:write',
       params,
       body: change as unknown as z.ZodMiniObject<Change>,
       success,
       errors: {
         ...errors,
-        409: words(`The ${noun} is archived, or the schedule was changed by another request meanwhile.`),
+        409: `The ${noun} is archived, or the schedule was changed by another request meanwhile.`,
       },
     },
     remove: {
@@ -234,28 +229,26 @@ function contractsOf<const O extends Owner>(
       method: 'DELETE',
       path: one,
       tag,
-      summary: words(`Delete a ${noun} schedule`),
-      description: words(
-        'Deletes the schedule and its runs. It fires no more, and what is pending is not sent.',
-      ),
+      summary: `Delete a ${noun} schedule`,
+      description: 'Deletes the schedule and its runs. It fires no more, and what is pending is not sent.',
       scope: 'schedules:write',
       params,
       success: {
         status: 200,
-        description: words('The schedule is deleted.'),
+        description: 'The schedule is deleted.',
         schema: z
           .strictObject({ deleted: z.literal(true), id: uuid() })
           .register(docs, { id: `${owner.name}ScheduleDeletion` }),
-        example: words({ deleted: true, id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' }),
+        example: { deleted: true, id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
       },
-      errors: { ...errors, 409: words(`The ${noun} is archived: unarchive it first.`) },
+      errors: { ...errors, 409: `The ${noun} is archived: unarchive it first.` },
     },
   } as const satisfies Record<string, Contract>
 }
 
 const enabled = z
   .optional(z.boolean())
-  .register(docs, { description: words('False pauses it; true resumes it, from now on.') })
+  .register(docs, { description: 'False pauses it; true resumes it, from now on.' })
 
 export const projectScheduleContracts = contractsOf(
   PROJECT,
@@ -263,7 +256,7 @@ export const projectScheduleContracts = contractsOf(
   exampleProjectSchedule,
   someOf({ cron: z.optional(cron(255)), timezone: z.optional(timezone), enabled }).register(docs, {
     id: 'ProjectScheduleUpdate',
-    example: words({ enabled: false }),
+    example: { enabled: false },
   }),
 )
 
@@ -273,7 +266,7 @@ export const agentScheduleContracts = contractsOf(
   exampleAgentSchedule,
   someOf({ cron: z.optional(cron(500)), enabled }).register(docs, {
     id: 'AgentScheduleUpdate',
-    example: words({ enabled: false }),
+    example: { enabled: false },
   }),
 )
 
@@ -284,10 +277,8 @@ export const previewScheduleContract = {
   method: 'GET',
   path: '/v1/schedule-preview',
   tag: 'Schedules',
-  summary: words('Preview a schedule'),
-  description: words(
-    'Answers with the next instants at which a cron expression fires, and the wall clock there.',
-  ),
+  summary: 'Preview a schedule',
+  description: 'Answers with the next instants at which a cron expression fires, and the wall clock there.',
   scope: null,
   params: z.object({}),
   query: z.object({
@@ -299,7 +290,7 @@ export const previewScheduleContract = {
           z.refine((from) => from >= '1970' && from < '3000', 'expected an instant from 1970 to 2999'),
         ),
       )
-      .register(docs, { description: words('The instants come after this one; now, if it is left out.') }),
+      .register(docs, { description: 'The instants come after this one; now, if it is left out.' }),
     count: z
       ._default(
         parameter().check(
@@ -311,11 +302,11 @@ export const previewScheduleContract = {
         ),
         '5',
       )
-      .register(docs, { description: words(`How many, up to ${MOST_PREVIEWED}.`), example: words('5') }),
+      .register(docs, { description: `How many, up to ${MOST_PREVIEWED}.`, example: '5' }),
   }),
   success: {
     status: 200,
-    description: words('The next instants.'),
+    description: 'The next instants.',
     schema: z
       .strictObject({
         items: z.array(
@@ -323,12 +314,12 @@ export const previewScheduleContract = {
             at: instant(),
             localTime: z
               .string()
-              .register(docs, { description: words('The wall clock of the time zone, with its offset.') }),
+              .register(docs, { description: 'The wall clock of the time zone, with its offset.' }),
           }),
         ),
       })
       .register(docs, { id: 'SchedulePreview' }),
-    example: words({ items: [{ at: '2026-03-30T07:30:00.000Z', localTime: '2026-03-30T09:30:00+02:00' }] }),
+    example: { items: [{ at: '2026-03-30T07:30:00.000Z', localTime: '2026-03-30T09:30:00+02:00' }] },
   },
   errors: { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY },
 } as const satisfies Contract

@@ -1,6 +1,5 @@
 /** SPEC.txt, Endpoints, 4; docs/contract.md, Session files. */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import type { Contract } from '../../http/endpoint.ts'
 import { docs, ifNoneMatch, instant, parameter, relativePath, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
@@ -32,39 +31,38 @@ export const listSessionFilesContract = {
   method: 'GET',
   path: '/v1/sessions/{sessionId}/files',
   tag: 'Sessions',
-  summary: words('List session files'),
-  description: words(
+  summary: 'List session files',
+  description:
     'Lists the persisted files of a session in order of creation, without their contents. ' +
-      'Pass `nextCursor` as `cursor` to get the next page.',
-  ),
+    'Pass `nextCursor` as `cursor` to get the next page.',
   scope: 'session-files:read',
   params: z.object({ sessionId: uuid('The session.') }),
   query: z.object(pageQuery(uuid())),
   success: {
     status: 200,
-    description: words('A page of files.'),
+    description: 'A page of files.',
     schema: pageSchema('SessionFilePage', sessionFile, uuid()),
-    example: words({
+    example: {
       items: [exampleFile],
       nextCursor: null,
-    }),
+    },
   },
   errors: {
-    400: words('The path or a query parameter is wrong, or the key lacks the caller scope.'),
+    400: 'The path or a query parameter is wrong, or the key lacks the caller scope.',
     403: "The key is limited to projects other than the session's.",
-    404: words('The organization has no session with this id.'),
-    409: words('The cursor is a file of another session.'),
-    410: words('The session was deleted, and its files with it.'),
-    500: words('The files could not be listed.'),
-    503: words('The database cannot answer now; `Retry-After` says when to ask again.'),
+    404: 'The organization has no session with this id.',
+    409: 'The cursor is a file of another session.',
+    410: 'The session was deleted, and its files with it.',
+    500: 'The files could not be listed.',
+    503: 'The database cannot answer now; `Retry-After` says when to ask again.',
   },
 } as const satisfies Contract
 
 const errors = {
   400: INPUT_IS_WRONG,
   403: OUT_OF_REACH,
-  404: words('The organization has no session with this id, or the session has no such file.'),
-  410: words('The session was deleted, and its files with it.'),
+  404: 'The organization has no session with this id, or the session has no such file.',
+  410: 'The session was deleted, and its files with it.',
   500: UNFORESEEN,
   503: STORE_IS_AWAY,
 }
@@ -76,34 +74,33 @@ export const putSessionFileContract = {
   method: 'PUT',
   path: '/v1/sessions/{sessionId}/files',
   tag: 'Sessions',
-  summary: words('Put a session file'),
-  description: words(
+  summary: 'Put a session file',
+  description:
     'Stores the body as the file at a path. A file that is there already keeps its id and gets the new content.',
-  ),
   scope: 'session-files:write',
   params: z.object({ sessionId: uuid('The session.') }),
   query: z.object({
     path: relativePath(PATH_LENGTH, {
-      description: words('Where the file stands, relative to the folder that the session worked in.'),
-      example: words('src/app.ts'),
+      description: 'Where the file stands, relative to the folder that the session worked in.',
+      example: 'src/app.ts',
     }),
   }),
   bodyLimitBytes: CONTENT_LIMIT_BYTES,
   upload: {
-    description: words('The content, up to 95 MB, with `Content-Length`.'),
+    description: 'The content, up to 95 MB, with `Content-Length`.',
     mediaTypes: ['application/octet-stream'],
     needsLength: true,
   },
   success: {
     status: 200,
-    description: words('The file is stored.'),
+    description: 'The file is stored.',
     schema: sessionFile,
-    example: words(exampleFile),
+    example: exampleFile,
   },
   errors: {
     ...errors,
     409: "The session's project is archived, or the upload took over an hour.",
-    411: words('The length of the body is not declared.'),
+    411: 'The length of the body is not declared.',
   },
 } as const satisfies Contract
 
@@ -112,26 +109,24 @@ export const retrieveSessionFileContentContract = {
   method: 'GET',
   path: '/v1/sessions/{sessionId}/files/{fileId}/content',
   tag: 'Sessions',
-  summary: words('Retrieve the content of a session file'),
-  description: words('Answers with the bytes of a file as they were stored, or with a part of them.'),
+  summary: 'Retrieve the content of a session file',
+  description: 'Answers with the bytes of a file as they were stored, or with a part of them.',
   scope: 'session-files:read',
   params: fileParams,
   headers: z.object({
     'If-None-Match': ifNoneMatch(),
     Range: z.optional(parameter()).register(docs, {
-      description: words('One range of bytes; others are ignored.'),
-      example: words('bytes=0-1023'),
+      description: 'One range of bytes; others are ignored.',
+      example: 'bytes=0-1023',
     }),
     'If-Range': z.optional(parameter()).register(docs, {
-      description: words(
-        'The entity tag of what you have a part of; if it is another now, the whole is sent.',
-      ),
-      example: words('"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"'),
+      description: 'The entity tag of what you have a part of; if it is another now, the whole is sent.',
+      example: '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"',
     }),
   }),
   success: {
     status: 200,
-    description: words('The content.'),
+    description: 'The content.',
     mediaTypes: ['application/octet-stream'],
     headers: {
       ETag: 'The entity tag of the content.',
@@ -141,7 +136,7 @@ export const retrieveSessionFileContentContract = {
     conditional: true,
     partial: true,
   },
-  errors: { ...errors, 416: words('The content has none of these bytes.') },
+  errors: { ...errors, 416: 'The content has none of these bytes.' },
 } as const satisfies Contract
 
 export const deleteSessionFileContract = {
@@ -149,17 +144,17 @@ export const deleteSessionFileContract = {
   method: 'DELETE',
   path: '/v1/sessions/{sessionId}/files/{fileId}',
   tag: 'Sessions',
-  summary: words('Delete a session file'),
-  description: words('Deletes a file and its content.'),
+  summary: 'Delete a session file',
+  description: 'Deletes a file and its content.',
   scope: 'session-files:write',
   params: fileParams,
   success: {
     status: 200,
-    description: words('The file is deleted.'),
+    description: 'The file is deleted.',
     schema: z
       .strictObject({ deleted: z.literal(true), id: uuid() })
       .register(docs, { id: 'SessionFileDeletion' }),
-    example: words({ deleted: true, id: exampleFile.id }),
+    example: { deleted: true, id: exampleFile.id },
   },
   errors: { ...errors, 409: "The session's project is archived: unarchive it first." },
 } as const satisfies Contract

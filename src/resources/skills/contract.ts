@@ -1,6 +1,5 @@
 /** The skills of an organization (SPEC.txt, Endpoints, 5; docs/contract.md, Skills). */
 import * as z from 'zod/mini'
-import { words } from '#words'
 import type { Contract } from '../../http/endpoint.ts'
 import {
   content,
@@ -26,7 +25,7 @@ const skillFile = z
   .strictObject({
     id: uuid(),
     filename: z.string(),
-    content: z.string().register(docs, { description: words('Exactly as it was stored.') }),
+    content: z.string().register(docs, { description: 'Exactly as it was stored.' }),
   })
   .register(docs, { id: 'SkillFile' })
 
@@ -43,7 +42,7 @@ const skill = z
     ...summary,
     files: z
       .array(skillFile)
-      .register(docs, { description: words('All files of the skill, in order of filename.') }),
+      .register(docs, { description: 'All files of the skill, in order of filename.' }),
   })
   .register(docs, { id: 'Skill' })
 
@@ -52,7 +51,7 @@ const skillSummary = z.strictObject(summary).register(docs, { id: 'SkillSummary'
 const exampleSummary = {
   id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
   name: 'release-notes',
-  description: words('Writes release notes from merged pull requests.'),
+  description: 'Writes release notes from merged pull requests.',
   createdAt: '2026-03-02T09:15:00.000Z',
   updatedAt: '2026-03-29T01:00:00.000Z',
 }
@@ -66,8 +65,8 @@ const exampleSkill = {
 
 /** The Agent Skills specification, `name`. */
 const name = text(1, 64, {
-  description: words('Unique in the organization.'),
-  example: words(exampleSummary.name),
+  description: 'Unique in the organization.',
+  example: exampleSummary.name,
 }).check(
   z.regex(
     /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
@@ -76,17 +75,17 @@ const name = text(1, 64, {
 )
 
 /** The Agent Skills specification, `description`. */
-const description = text(1, 1024, { description: words('What the skill does, and when to use it.') })
+const description = text(1, 1024, { description: 'What the skill does, and when to use it.' })
 
 const files = z
   .array(
     z
       .strictObject({
         filename: relativePath(255, {
-          description: words('Relative to the folder of the skill.'),
-          example: words('SKILL.md'),
+          description: 'Relative to the folder of the skill.',
+          example: 'SKILL.md',
         }),
-        content: content(LARGEST_FILE_BYTES, { description: words('Text of up to 1 MiB in UTF-8.') }),
+        content: content(LARGEST_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
       })
       .register(docs, { id: 'NewSkillFile' }),
   )
@@ -117,23 +116,23 @@ export const retrieveSkillContract = {
   method: 'GET',
   path: '/v1/skills/{skillId}',
   tag: 'Skills',
-  summary: words('Retrieve a skill'),
-  description: words('Answers with a skill of the organization and all of its files.'),
+  summary: 'Retrieve a skill',
+  description: 'Answers with a skill of the organization and all of its files.',
   scope: 'skills:read',
   params: z.object({ skillId: uuid('The skill.') }),
   headers: z.object({ 'If-None-Match': ifNoneMatch() }),
   success: {
     status: 200,
-    description: words('The skill and all of its files.'),
+    description: 'The skill and all of its files.',
     schema: skill,
-    example: words(exampleSkill),
+    example: exampleSkill,
     headers: { ETag: 'The entity tag of the skill: it changes with every change of the skill or its files.' },
     conditional: true,
   },
   errors: {
-    400: words('The path is wrong, or the key lacks the caller scope.'),
+    400: 'The path is wrong, or the key lacks the caller scope.',
     404: NO_SKILL,
-    500: words('The skill could not be retrieved.'),
+    500: 'The skill could not be retrieved.',
   },
 } as const satisfies Contract
 
@@ -142,16 +141,16 @@ export const listSkillsContract = {
   method: 'GET',
   path: '/v1/skills',
   tag: 'Skills',
-  summary: words('List skills'),
-  description: words('Lists the skills of the organization in order of creation, without their files.'),
+  summary: 'List skills',
+  description: 'Lists the skills of the organization in order of creation, without their files.',
   scope: 'skills:read',
   params: z.object({}),
   query: z.object(pageQuery(uuid())),
   success: {
     status: 200,
-    description: words('A page of skills.'),
+    description: 'A page of skills.',
     schema: pageSchema('SkillPage', skillSummary, uuid()),
-    example: words({ items: [exampleSummary], nextCursor: null }),
+    example: { items: [exampleSummary], nextCursor: null },
   },
   errors,
 } as const satisfies Contract
@@ -161,33 +160,32 @@ export const createSkillContract = {
   method: 'POST',
   path: '/v1/skills',
   tag: 'Skills',
-  summary: words('Create a skill'),
-  description: words('Creates a skill with its files.'),
+  summary: 'Create a skill',
+  description: 'Creates a skill with its files.',
   scope: 'skills:write',
   params: z.object({}),
   headers: z.object({ 'Idempotency-Key': idempotencyKey('the skill that the first made') }),
   body: z.strictObject({ name, description, files }).register(docs, {
     id: 'NewSkill',
-    example: words({
+    example: {
       name: exampleSummary.name,
       description: exampleSummary.description,
       files: [exampleFile],
-    }),
+    },
   }),
   bodyLimitBytes: BODY_LIMIT_BYTES,
   success: {
     status: 201,
-    description: words('The skill is created, or was by an earlier request with this `Idempotency-Key`.'),
+    description: 'The skill is created, or was by an earlier request with this `Idempotency-Key`.',
     schema: skill,
-    example: words(exampleSkill),
+    example: exampleSkill,
     headers: { Location: 'The path of the skill.' },
   },
   errors: {
     ...errors,
-    409: words(
+    409:
       'The organization has a skill with this name, or the most skills or bytes of skill files allowed, ' +
-        'or the `Idempotency-Key` was used with another body.',
-    ),
+      'or the `Idempotency-Key` was used with another body.',
   },
 } as const satisfies Contract
 
@@ -196,31 +194,28 @@ export const updateSkillContract = {
   method: 'PATCH',
   path: '/v1/skills/{skillId}',
   tag: 'Skills',
-  summary: words('Update a skill'),
-  description: words(
+  summary: 'Update a skill',
+  description:
     'Changes a skill. Files, if given, replace the whole set; a file that keeps its name keeps its id. ' +
-      'What is left out stays as it is.',
-  ),
+    'What is left out stays as it is.',
   scope: 'skills:write',
   params: z.object({ skillId: uuid('The skill.') }),
   body: someOf({
     name: z.optional(name),
     description: z.optional(description),
     files: z.optional(files),
-  }).register(docs, { id: 'SkillUpdate', example: words({ files: [exampleFile] }) }),
+  }).register(docs, { id: 'SkillUpdate', example: { files: [exampleFile] } }),
   bodyLimitBytes: BODY_LIMIT_BYTES,
   success: {
     status: 200,
-    description: words('The skill and all of its files.'),
+    description: 'The skill and all of its files.',
     schema: skill,
-    example: words(exampleSkill),
+    example: exampleSkill,
   },
   errors: {
     ...errors,
     404: NO_SKILL,
-    409: words(
-      'The organization has another skill with this name, or would have more bytes of skill files than allowed.',
-    ),
+    409: 'The organization has another skill with this name, or would have more bytes of skill files than allowed.',
   },
 } as const satisfies Contract
 
@@ -229,15 +224,15 @@ export const deleteSkillContract = {
   method: 'DELETE',
   path: '/v1/skills/{skillId}',
   tag: 'Skills',
-  summary: words('Delete a skill'),
-  description: words('Deletes a skill and all of its files.'),
+  summary: 'Delete a skill',
+  description: 'Deletes a skill and all of its files.',
   scope: 'skills:write',
   params: z.object({ skillId: uuid('The skill.') }),
   success: {
     status: 200,
-    description: words('The skill is deleted.'),
+    description: 'The skill is deleted.',
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SkillDeletion' }),
-    example: words({ deleted: true, id: exampleSummary.id }),
+    example: { deleted: true, id: exampleSummary.id },
   },
   errors: { ...errors, 404: NO_SKILL },
 } as const satisfies Contract
