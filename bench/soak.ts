@@ -317,8 +317,8 @@ async function brokenInvariants({ database, objects }: WorkerServer): Promise<st
       )
     ).map(({ objectKey }) => String(objectKey)),
   )
-  const doomed = new Set(
-    (await rows(database, 'SELECT "objectKey" FROM "doomedObjects"')).map((row) => row.objectKey),
+  const orphaned = new Set(
+    (await rows(database, 'SELECT "objectKey" FROM "orphanedObjects"')).map((row) => row.objectKey),
   )
   const stored = new Set<string>()
   for (let cursor: string | undefined; ; ) {
@@ -329,6 +329,6 @@ async function brokenInvariants({ database, objects }: WorkerServer): Promise<st
   }
   for (const key of linked) if (!stored.has(key)) broken.push(`A row whose object is gone: ${key}`)
   for (const key of stored)
-    if (!linked.has(key) && !doomed.has(key)) broken.push(`An object of no row: ${key}`)
+    if (!linked.has(key) && !orphaned.has(key)) broken.push(`An object of no row: ${key}`)
   return broken.slice(0, 20)
 }

@@ -23,12 +23,12 @@ CREATE TABLE `apiKeys` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `apiKeysByHash` ON `apiKeys` (`hash`);--> statement-breakpoint
-CREATE TABLE `doomedObjects` (
+CREATE TABLE `orphanedObjects` (
 	`objectKey` text PRIMARY KEY NOT NULL,
-	`sweepAfter` text NOT NULL
+	`deleteAfter` text NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `doomedObjectsBySweepAfter` ON `doomedObjects` (`sweepAfter`);--> statement-breakpoint
+CREATE INDEX `orphanedObjectsByDeleteAfter` ON `orphanedObjects` (`deleteAfter`);--> statement-breakpoint
 CREATE TABLE `environmentVariables` (
 	`organizationId` text NOT NULL,
 	`projectId` text NOT NULL,

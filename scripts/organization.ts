@@ -177,7 +177,7 @@ async function deletePage(table: string): Promise<void> {
   const page = `SELECT rowid FROM "${table}" WHERE "organizationId" = ? LIMIT ${ROWS_AT_ONCE}`
   const now = new Date().toISOString()
   const marks = (OBJECT_COLUMNS[table] ?? []).map((column) => ({
-    sql: `INSERT INTO "doomedObjects" ("objectKey", "sweepAfter") SELECT "${column}", ? FROM "${table}"
+    sql: `INSERT INTO "orphanedObjects" ("objectKey", "deleteAfter") SELECT "${column}", ? FROM "${table}"
       WHERE rowid IN (${page}) AND "${column}" IS NOT NULL ON CONFLICT DO NOTHING`,
     parameters: [now, id],
   }))

@@ -6,7 +6,7 @@ import { HonoBase as Hono } from 'hono/hono-base'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { BOOKMARK } from './access/replica.ts'
 import { isUnavailable } from './db/failures.ts'
-import { answerRefusal, Refusal, unavailable, unforeseen } from './errors.ts'
+import { ApiError, errorResponse, unavailable, unforeseen } from './errors.ts'
 import { health } from './health.ts'
 import type { HonoEnvironment } from './http/context.ts'
 import { mount } from './http/endpoint.ts'
@@ -68,7 +68,7 @@ export function createApp(): Hono<HonoEnvironment> {
   app.use((c, next) => (c.env.CORS_ORIGINS ? allowOrigins(c, next) : next()))
   app.use(async (c, next) => {
     if (sizeOf(c.req.raw.headers) > HEADERS_LIMIT_BYTES) {
-      throw new Refusal(431, `The headers may have at most ${HEADERS_LIMIT_BYTES} bytes.`)
+      throw new ApiError(431, `The headers may have at most ${HEADERS_LIMIT_BYTES} bytes.`)
     }
     await next()
   })
@@ -79,18 +79,18 @@ export function createApp(): Hono<HonoEnvironment> {
   for (const path of ['/openapi.json', '/docs', '/docs/:file']) api.get(path, serveAsset)
   for (const [path, methods] of methodsByPath(api)) {
     api.all(path, () => {
-      throw new Refusal(405, `This path answers ${methods.join(', ')} only.`, { Allow: methods.join(', ') })
+      throw new ApiError(405, `This path answers ${methods.join(', ')} only.`, { Allow: methods.join(', ') })
     })
   }
   for (const basePath of BASE_PATHS) app.route(basePath, api)
 
   app.notFound((c) =>
-    answerRefusal(c, new Refusal(404, 'There is nothing at this path. /openapi.json lists what there is.')),
+    errorResponse(c, new ApiError(404, 'There is nothing at this path. /openapi.json lists what there is.')),
   )
   app.onError((error, c) => {
-    if (error instanceof Refusal) return answerRefusal(c, error)
+    if (error instanceof ApiError) return errorResponse(c, error)
     const maySay503 = 503 in (c.get('contract')?.errors ?? {})
-    return answerRefusal(c, maySay503 && isUnavailable(error) ? unavailable() : unforeseen())
+    return errorResponse(c, maySay503 && isUnavailable(error) ? unavailable() : unforeseen())
   })
   return app
 }

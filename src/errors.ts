@@ -2,8 +2,8 @@
 import type { Context } from 'hono'
 
 /** An answer that is not a success. The message tells the caller what to change, never what went wrong inside. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal'
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 
@@ -19,33 +19,33 @@ const RETRY_AFTER_SECONDS = '5'
 
 export const unauthorized = {
   missing: () =>
-    new Refusal(401, 'Send your API key in the header "Authorization: Bearer <API_KEY>".', {
+    new ApiError(401, 'Send your API key in the header "Authorization: Bearer <API_KEY>".', {
       'WWW-Authenticate': 'Bearer',
     }),
   invalid: () =>
-    new Refusal(401, 'The API key is not valid. Check that it is whole, or ask for a new one.', {
+    new ApiError(401, 'The API key is not valid. Check that it is whole, or ask for a new one.', {
       'WWW-Authenticate': 'Bearer error="invalid_token"',
     }),
 }
 
 /** The key's scope is right, but it is limited to other projects than the one asked for. */
-export const outOfReach = () => new Refusal(403, 'This API key is limited to other projects.')
+export const outOfReach = () => new ApiError(403, 'This API key is limited to other projects.')
 
 export const tooManyRequests = () =>
-  new Refusal(429, 'Too many requests. Wait a minute, then try again.', { 'Retry-After': '60' })
+  new ApiError(429, 'Too many requests. Wait a minute, then try again.', { 'Retry-After': '60' })
 
 export const unavailable = () =>
-  new Refusal(503, 'The service cannot answer right now. Try again in a few seconds.', {
+  new ApiError(503, 'The service cannot answer right now. Try again in a few seconds.', {
     'Retry-After': RETRY_AFTER_SECONDS,
   })
 
 export const unforeseen = () =>
-  new Refusal(
+  new ApiError(
     500,
     'The service failed to answer. Try again, and if it lasts, report the X-Request-Id of this response.',
   )
 
 /** Answers with a refusal in the one error shape. */
-export function answerRefusal(c: Context, refusal: Refusal): Response {
+export function errorResponse(c: Context, refusal: ApiError): Response {
   return c.json({ error: refusal.message }, refusal.status as 400, refusal.headers)
 }

@@ -7,7 +7,7 @@ import { addressOf, countAgainst } from './access/rate-limit.ts'
 import { parseKeyRing } from './crypto/key-ring.ts'
 import { compileUnguarded, query, runBatch } from './db/statement.ts'
 import type { Environment } from './environment.ts'
-import { answerRefusal, Refusal } from './errors.ts'
+import { ApiError, errorResponse } from './errors.ts'
 import type { HonoEnvironment } from './http/context.ts'
 
 /** Where wrangler records the migrations that it applied. */
@@ -34,9 +34,9 @@ export async function health(c: Context<HonoEnvironment>): Promise<Response> {
   if (database === 'answers' && schema === 'current' && encryptionKeys === 'configured') {
     return c.json({ database, schema, encryptionKeys })
   }
-  return answerRefusal(
+  return errorResponse(
     c,
-    new Refusal(503, `database: ${database}; schema: ${schema}; encryptionKeys: ${encryptionKeys}`, {
+    new ApiError(503, `database: ${database}; schema: ${schema}; encryptionKeys: ${encryptionKeys}`, {
       'Retry-After': '5',
     }),
   )

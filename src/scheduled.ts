@@ -1,13 +1,13 @@
 /** What the Cron Trigger does each minute. */
-import { metered, noUse } from './db/database.ts'
+import { instrumented, noUse } from './db/database.ts'
 import { describeFailure } from './db/failures.ts'
 import { sendRuns } from './delivery/outbox.ts'
 import type { Environment, TickEnvironment } from './environment.ts'
 import { purgeDeletions } from './maintenance/purge.ts'
 import { resealValues } from './maintenance/reseal.ts'
-import { forgetOld } from './maintenance/retention.ts'
+import { deleteExpired } from './maintenance/retention.ts'
 import { findOrphans } from './objects/find-orphans.ts'
-import { sweepDoomedObjects } from './objects/sweep.ts'
+import { deleteOrphanedObjects } from './objects/sweep.ts'
 import { fireSchedules } from './resources/schedules/firing/fire.ts'
 import { recordMissedRuns } from './resources/schedules/firing/record-missed.ts'
 import { refreshNextRuns } from './resources/schedules/firing/refresh-next-runs.ts'
@@ -18,18 +18,18 @@ const TASKS = {
   sendRuns,
   refreshNextRuns,
   recordMissedRuns,
-  forgetOld,
+  deleteExpired,
   resealValues,
   purgeDeletions,
   findOrphans,
-  sweepDoomedObjects,
+  deleteOrphanedObjects,
 }
 
 /** Each task is tried, whatever became of the one before; what failed, the next tick takes up. */
 export async function tick(environment: Environment, now: Date): Promise<void> {
   const lateMs = Date.now() - now.getTime()
   const d1 = noUse()
-  const tickEnvironment: TickEnvironment = { ...environment, DB: metered(environment.DB, d1) }
+  const tickEnvironment: TickEnvironment = { ...environment, DB: instrumented(environment.DB, d1) }
   for (const [task, run] of Object.entries(TASKS)) {
     try {
       await run(tickEnvironment, now)

@@ -218,7 +218,7 @@ const OWNERS: Record<string, (row: RowValues, before: Record<string, RowValues[]
 const BOOKKEEPING = [
   'auditEvents',
   'deletions',
-  'doomedObjects',
+  'orphanedObjects',
   'nextRunRefresh',
   'objectSearches',
   'organizationUsage',

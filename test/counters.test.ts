@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, vi } from 'vitest'
-import { recordUse } from '../src/access/caller.ts'
+import { recordUse } from '../src/access/guard.ts'
 import * as schema from '../src/db/schema.ts'
 import { operations } from '../src/operations.ts'
 import type { RunMessage } from '../src/queue.ts'
@@ -100,7 +100,7 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   },
   createProjectSchedule: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 5 },
   createAgentSchedule: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 5 },
-  // The doomed object with its two indexes, and the picture.
+  // The orphaned object with its two indexes, and the picture.
   deleteProfilePicture: { [AS_IT_IS]: 4, 'an upload has failed': 4 },
   deleteEnvironmentVariable: { [AS_IT_IS]: 2 },
   // The key with its five indexes, and one more for the Idempotency-Key.
@@ -140,14 +140,14 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   putRunEndpoint: { [AS_IT_IS]: 4, 'there is one': 1 },
   deleteRunEndpoint: { [AS_IT_IS]: 1 },
   rotateRunEndpoint: { [AS_IT_IS]: 3 },
-  // The doomed object comes and goes (3 + 1); the file has four indexes; the object it replaces is doomed.
+  // The orphaned object comes and goes (3 + 1); the file has four indexes; the object it replaces is orphaned.
   putSessionFile: { [AS_IT_IS]: 10, 'there is a file at the path': 10 },
   deleteSessionFile: { [AS_IT_IS]: 5 },
   // The usage changes with the skill and with each of its files.
   createSkill: { [AS_IT_IS]: 7, 'it has an Idempotency-Key': 8 },
   updateSkill: { [AS_IT_IS]: 2, 'it gets other files': 6 },
   deleteSkill: { [AS_IT_IS]: 6 },
-  // The doomed object comes and goes, the lease is taken and given back; the picture it replaces is doomed.
+  // The orphaned object comes and goes, the lease is taken and given back; the picture it replaces is orphaned.
   putProfilePicture: { [AS_IT_IS]: 9, 'there is a picture': 10 },
   putEnvironmentVariable: { [AS_IT_IS]: 4, 'it has a value': 3 },
   setEnvironmentVariables: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 7 },

@@ -106,8 +106,8 @@ async function pendingOf(workspace: Workspace): Promise<unknown[]> {
 async function tickToTheEnd(workspace: Workspace, most = 60): Promise<number> {
   for (let count = 1; count <= most; count++) {
     await tick(env, new Date())
-    const { doomedObjects = [] } = await stateOf(workspace)
-    if ((await pendingOf(workspace)).length === 0 && doomedObjects.length === 0) return count
+    const { orphanedObjects = [] } = await stateOf(workspace)
+    if ((await pendingOf(workspace)).length === 0 && orphanedObjects.length === 0) return count
   }
   throw new Error(`Something is left after ${most} ticks`)
 }
@@ -609,10 +609,10 @@ async function expectNoneLost(workspace: Workspace): Promise<void> {
   const state = await stateOf(workspace)
   const keyOf = (row: string): string => JSON.parse(row).objectKey
   const linked = [...(state.sessionFiles ?? []), ...(state.profilePictures ?? [])].map(keyOf)
-  const doomed = (state.doomedObjects ?? []).map(keyOf)
+  const orphaned = (state.orphanedObjects ?? []).map(keyOf)
   const stored = (state.objects ?? []).map((object) => object.split(' ')[0] ?? '')
-  expect(stored.filter((object) => !linked.includes(object) && !doomed.includes(object))).toEqual([])
-  expect(linked.filter((object) => !stored.includes(object) && !doomed.includes(object))).toEqual([])
+  expect(stored.filter((object) => !linked.includes(object) && !orphaned.includes(object))).toEqual([])
+  expect(linked.filter((object) => !stored.includes(object) && !orphaned.includes(object))).toEqual([])
 }
 
 describe('after a fault', () => {
@@ -660,9 +660,9 @@ describe('after a fault', () => {
     const { workspace, before } = await withDeleted()
     for (let count = 0; count < 3; count++) await tick({ ...env, OBJECTS }, new Date())
     expect(await pendingOf(workspace)).toEqual([])
-    const { objects: _, doomedObjects, ...rows } = await stateOf(workspace)
-    expect({ ...rows, objects: before.objects, doomedObjects: [] }).toEqual(before)
-    expect(doomedObjects).toHaveLength(3)
+    const { objects: _, orphanedObjects, ...rows } = await stateOf(workspace)
+    expect({ ...rows, objects: before.objects, orphanedObjects: [] }).toEqual(before)
+    expect(orphanedObjects).toHaveLength(3)
     await expectNoneLost(workspace)
     await tickToTheEnd(workspace, 1)
     expect(await stateOf(workspace)).toEqual(before)
@@ -751,7 +751,7 @@ describe('at once', () => {
       status: 401,
     },
   ])(
-    'an upload of $what outlives its parent as an object that is doomed',
+    'an upload of $what outlives its parent as an object that is orphaned',
     async ({ path, content, parent, status }) => {
       const { workspace, ids, key, usersKey } = await withAll()
       const put = async (objectKey: string, value: ReadableStream | ArrayBuffer) => {
@@ -765,9 +765,9 @@ describe('at once', () => {
       const answer = await request('PUT', path(ids), { key: usersKey, ...content, environment: { OBJECTS } })
       expect(answer.status).toBe(status)
       await expectNoneLost(workspace)
-      expect((await stateOf(workspace)).doomedObjects).toHaveLength(1)
+      expect((await stateOf(workspace)).orphanedObjects).toHaveLength(1)
       await tick(env, new Date(Date.now() + 3 * HOUR_MS))
-      expect((await stateOf(workspace)).doomedObjects).toEqual([])
+      expect((await stateOf(workspace)).orphanedObjects).toEqual([])
       await expectNoneLost(workspace)
       expect(await pendingOf(workspace)).toEqual([])
     },

@@ -3,11 +3,11 @@ import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { hashToken, mintToken } from '../src/access/api-key.ts'
 import { recordChange } from '../src/access/audit.ts'
-import { explainCaller, recordUse } from '../src/access/caller.ts'
+import { explainCaller, recordUse } from '../src/access/guard.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Value } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/endpoint.ts'
-import { doomUnrecorded } from '../src/resources/session-files/statements.ts'
+import { orphanUnrecorded } from '../src/resources/session-files/statements.ts'
 import {
   deadKeys,
   dumpStores,
@@ -165,7 +165,7 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
     // Where any live key will do there may be nothing to guard.
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
     // This one acts only where an upload outlasts its lease: test/session-files.test.ts.
-    expect([...idle].filter((sql) => !acted.has(sql) && sql !== doomUnrecorded.sql)).toEqual([])
+    expect([...idle].filter((sql) => !acted.has(sql) && sql !== orphanUnrecorded.sql)).toEqual([])
   })
 })
 

@@ -53,12 +53,12 @@ describe('after a restore', () => {
 
   it('an object that waits for deletion and that a row refers to again stays', async () => {
     const { objectKey } = await newFile()
-    await env.DB.prepare('INSERT INTO "doomedObjects" VALUES (?, ?)')
+    await env.DB.prepare('INSERT INTO "orphanedObjects" VALUES (?, ?)')
       .bind(objectKey, at(-1000).toISOString())
       .run()
     await tick({ ...env, OBJECTS: likeR2 }, at(0))
     expect(await exists(objectKey)).toBe(true)
-    const left = await env.DB.prepare('SELECT count(*) AS "n" FROM "doomedObjects" WHERE "objectKey" = ?')
+    const left = await env.DB.prepare('SELECT count(*) AS "n" FROM "orphanedObjects" WHERE "objectKey" = ?')
       .bind(objectKey)
       .first('n')
     expect(left).toBe(0)

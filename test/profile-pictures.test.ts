@@ -2,7 +2,7 @@ import { createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { doomedObjects } from '../src/db/schema.ts'
+import { orphanedObjects } from '../src/db/schema.ts'
 import { bind, compileUnguarded, query } from '../src/db/statement.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
@@ -38,24 +38,24 @@ async function objectExists(objectKey: string): Promise<boolean> {
   return (await env.OBJECTS.head(objectKey)) !== null
 }
 
-/** When the sweep may delete the object; undefined if it is not doomed. */
-async function sweepAfterOf(objectKey: string): Promise<string | undefined> {
-  const row = await env.DB.prepare('SELECT "sweepAfter" FROM "doomedObjects" WHERE "objectKey" = ?')
+/** When the sweep may delete the object; undefined if it is not orphaned. */
+async function deleteAfterOf(objectKey: string): Promise<string | undefined> {
+  const row = await env.DB.prepare('SELECT "deleteAfter" FROM "orphanedObjects" WHERE "objectKey" = ?')
     .bind(objectKey)
-    .first<{ sweepAfter: string }>()
-  return row?.sweepAfter
+    .first<{ deleteAfter: string }>()
+  return row?.deleteAfter
 }
 
-/** What is left of a picture: its row, its object, and whether the object is doomed. */
+/** What is left of a picture: its row, its object, and whether the object is orphaned. */
 async function leftOf(workspace: Workspace, objectKey: string) {
   return {
     linked: (await workspace.dump('profilePictures')).some((row) => row.objectKey === objectKey),
     stored: await objectExists(objectKey),
-    doomed: (await sweepAfterOf(objectKey)) !== undefined,
+    orphaned: (await deleteAfterOf(objectKey)) !== undefined,
   }
 }
 
-const UNTOUCHED = { linked: true, stored: true, doomed: false }
+const UNTOUCHED = { linked: true, stored: true, orphaned: false }
 
 /** One tick of the Cron Trigger at the instant. */
 async function tick(at: string, environment: Partial<Environment> = {}) {
@@ -64,15 +64,15 @@ async function tick(at: string, environment: Partial<Environment> = {}) {
 }
 
 describe('deleteProfilePicture', () => {
-  it('unlinks the picture, deletes its object, and dooms it for an hour later', async () => {
+  it('unlinks the picture, deletes its object, and orphans it for an hour later', async () => {
     const { workspace, key, objectKey } = await withPicture()
     const before = fromNow(HOUR_MS)
     const answer = await deletePicture(workspace.userId, { key })
     expect([answer.status, answer.body]).toEqual([200, { userId: workspace.userId, deleted: true }])
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, doomed: true })
-    const sweepAfter = String(await sweepAfterOf(objectKey))
-    expect(sweepAfter).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    expect([before <= sweepAfter, sweepAfter <= fromNow(HOUR_MS)]).toEqual([true, true])
+    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: true })
+    const deleteAfter = String(await deleteAfterOf(objectKey))
+    expect(deleteAfter).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect([before <= deleteAfter, deleteAfter <= fromNow(HOUR_MS)]).toEqual([true, true])
     expect(await workspace.dump('profilePictures')).toEqual([])
   })
 
@@ -91,7 +91,7 @@ describe('deleteProfilePicture', () => {
     const answers = await Promise.all([1, 2, 3].map(() => deletePicture(workspace.userId, { key })))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     expect((await deletePicture(workspace.userId, { key })).status).toBe(200)
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, doomed: true })
+    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: true })
   })
 
   it('deletes a picture that was uploaded after the last one was deleted', async () => {
@@ -100,7 +100,7 @@ describe('deleteProfilePicture', () => {
     const second = await workspace.addPicture()
     await deletePicture(workspace.userId, { key })
     for (const object of [objectKey, second]) {
-      expect(await leftOf(workspace, object)).toEqual({ linked: false, stored: false, doomed: true })
+      expect(await leftOf(workspace, object)).toEqual({ linked: false, stored: false, orphaned: true })
     }
   })
 
@@ -183,7 +183,7 @@ describe('deleteProfilePicture', () => {
     expect(await leftOf(replaced.workspace, replaced.objectKey)).toEqual({
       linked: false,
       stored: false,
-      doomed: true,
+      orphaned: true,
     })
   })
 
@@ -221,12 +221,12 @@ describe('deleteProfilePicture', () => {
     logged.mockRestore()
     expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^\d+$/)])
     expect(answer.body.error).not.toContain('10001')
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, doomed: true })
+    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, orphaned: true })
 
     const again = await deletePicture(workspace.userId, { key })
     expect([again.status, again.body]).toEqual([200, { userId: workspace.userId, deleted: true }])
-    await tick(String(await sweepAfterOf(objectKey)))
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, doomed: false })
+    await tick(String(await deleteAfterOf(objectKey)))
+    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: false })
   })
 })
 
@@ -327,25 +327,25 @@ function readPicture(userId: string, options: RequestOptions) {
   return request('GET', `/v1/users/${encodeURIComponent(userId)}/profile-picture`, options)
 }
 
-/** The objects of the workspace's pictures: whether each in R2 is one that a picture refers to, and those that are doomed. */
+/** The objects of the workspace's pictures: whether each in R2 is one that a picture refers to, and those that are orphaned. */
 async function objectsOf(workspace: Workspace) {
   const { objects } = await env.OBJECTS.list({ prefix: `profile-pictures/${workspace.organizationId}/` })
   const stored = objects.map(({ key }) => key)
   const rows = await workspace.dump('profilePictures')
   const referred = rows.flatMap(({ objectKey }) => (objectKey === null ? [] : [String(objectKey)]))
   const { results } = await env.DB.prepare(
-    'SELECT "objectKey" FROM "doomedObjects" WHERE instr("objectKey", ?) > 0',
+    'SELECT "objectKey" FROM "orphanedObjects" WHERE instr("objectKey", ?) > 0',
   )
     .bind(workspace.organizationId)
     .all<{ objectKey: string }>()
-  const doomed = results.map(({ objectKey }) => objectKey)
+  const orphaned = results.map(({ objectKey }) => objectKey)
   return {
     referred: stored.filter((key) => referred.includes(key)).length,
-    doomed: doomed.length,
-    /** What must not be: in R2, but neither of both; or a picture's, but doomed or not in R2. */
+    orphaned: orphaned.length,
+    /** What must not be: in R2, but neither of both; or a picture's, but orphaned or not in R2. */
     astray: [
-      ...stored.filter((key) => !referred.includes(key) && !doomed.includes(key)),
-      ...referred.filter((key) => !stored.includes(key) || doomed.includes(key)),
+      ...stored.filter((key) => !referred.includes(key) && !orphaned.includes(key)),
+      ...referred.filter((key) => !stored.includes(key) || orphaned.includes(key)),
     ],
   }
 }
@@ -356,7 +356,7 @@ async function swept(workspace: Workspace) {
   return objectsOf(workspace)
 }
 
-const NOTHING = { referred: 0, doomed: 0, astray: [] }
+const NOTHING = { referred: 0, orphaned: 0, astray: [] }
 const ONE = { ...NOTHING, referred: 1 }
 
 describe('putProfilePicture', () => {
@@ -376,7 +376,7 @@ describe('putProfilePicture', () => {
         const picture = await readPicture(userId, { key })
         expect([picture.headers.get('Content-Type'), picture.body]).toEqual([contentType, bytes])
       }
-      expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: lies.length - 1 })
+      expect(await objectsOf(workspace)).toEqual({ ...ONE, orphaned: lies.length - 1 })
       expect(await swept(workspace)).toEqual(ONE)
     },
   )
@@ -431,10 +431,10 @@ describe('putProfilePicture', () => {
     const before = fromNow(HOUR_MS)
     const first = await readPicture(workspace.userId, { key })
     expect((await putPicture(workspace.userId, GIF, { key })).status).toBe(200)
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, doomed: true })
-    const sweepAfter = String(await sweepAfterOf(objectKey))
-    expect(sweepAfter >= before).toBe(true)
-    await tick(new Date(Date.parse(sweepAfter) - 1).toISOString())
+    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, orphaned: true })
+    const deleteAfter = String(await deleteAfterOf(objectKey))
+    expect(deleteAfter >= before).toBe(true)
+    await tick(new Date(Date.parse(deleteAfter) - 1).toISOString())
     expect(await objectExists(objectKey)).toBe(true)
     expect(await swept(workspace)).toEqual(ONE)
     const second = await readPicture(workspace.userId, {
@@ -537,12 +537,12 @@ describe('an upload under way', () => {
     vi.useRealTimers()
   })
 
-  it('leaves the picture before in its place, and its object doomed, until it is done', async () => {
+  it('leaves the picture before in its place, and its object orphaned, until it is done', async () => {
     const { workspace, key, objectKey } = await withPicture()
     const environment = whileStoring(async () => {
       expect((await readPicture(workspace.userId, { key })).body).toEqual(bytesOf('\x89PNG'))
       expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
-      expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: 1 })
+      expect(await objectsOf(workspace)).toEqual({ ...ONE, orphaned: 1 })
     })
     expect((await putPicture(workspace.userId, GIF, { key, environment })).status).toBe(200)
   })
@@ -555,7 +555,7 @@ describe('an upload under way', () => {
     })
     const older = await putPicture(workspace.userId, PNG, { key, environment })
     expect([older.status, newer?.status]).toEqual([409, 200])
-    expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: 2 })
+    expect(await objectsOf(workspace)).toEqual({ ...ONE, orphaned: 2 })
     expect(await swept(workspace)).toEqual(ONE)
     expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
   })
@@ -587,7 +587,7 @@ describe('an upload under way', () => {
     for (const { status } of answers) expect([200, 409]).toContain(status)
     const successful = bodies.filter((_, index) => answers[index]?.status === 200)
     expect(successful).toContainEqual((await readPicture(workspace.userId, { key })).body)
-    expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: 11 })
+    expect(await objectsOf(workspace)).toEqual({ ...ONE, orphaned: 11 })
     expect(await swept(workspace)).toEqual(ONE)
   })
 
@@ -641,7 +641,7 @@ describe('an upload under way', () => {
         what === 'key' ? workspace.revokeKey(id) : workspace.delete('user', workspace.userId),
       )
       expect((await putPicture(workspace.userId, GIF, { key: token, environment })).status).toBe(401)
-      expect(await objectsOf(workspace)).toEqual({ ...ONE, doomed: 1 })
+      expect(await objectsOf(workspace)).toEqual({ ...ONE, orphaned: 1 })
       expect(await swept(workspace)).toEqual(what === 'key' ? ONE : NOTHING)
     }
   })
@@ -734,25 +734,25 @@ describe('an upload while a store is away', () => {
   })
 })
 
-const insertDoomed = compileUnguarded(
-  query.insert(doomedObjects).values({
+const insertOrphaned = compileUnguarded(
+  query.insert(orphanedObjects).values({
     objectKey: sql.placeholder('objectKey'),
-    sweepAfter: sql.placeholder('sweepAfter'),
+    deleteAfter: sql.placeholder('deleteAfter'),
   }),
 )
 
 describe('the sweep', () => {
-  /** Dooms objects that are in the store. The instants lie in the past, before those of every other test. */
-  async function doom(prefix: string, count: number, sweepAfter: string, stored = count) {
+  /** Orphans objects that are in the store. The instants lie in the past, before those of every other test. */
+  async function orphan(prefix: string, count: number, deleteAfter: string, stored = count) {
     const keys = Array.from({ length: count }, (_, index) => `${prefix}/${index}`)
     for (const key of keys.slice(0, stored)) await env.OBJECTS.put(key, 'x')
-    await env.DB.batch(keys.map((objectKey) => bind(env.DB, insertDoomed, { objectKey, sweepAfter })))
+    await env.DB.batch(keys.map((objectKey) => bind(env.DB, insertOrphaned, { objectKey, deleteAfter })))
     return keys
   }
 
-  async function doomedCount(prefix: string): Promise<number> {
+  async function orphanedCount(prefix: string): Promise<number> {
     const row = await env.DB.prepare(
-      'SELECT count(*) AS count FROM "doomedObjects" WHERE substr("objectKey", 1, ?) = ?',
+      'SELECT count(*) AS count FROM "orphanedObjects" WHERE substr("objectKey", 1, ?) = ?',
     )
       .bind(prefix.length + 1, `${prefix}/`)
       .first<{ count: number }>()
@@ -760,44 +760,44 @@ describe('the sweep', () => {
   }
 
   it('does nothing before the time, and deletes the object and the row at the time', async () => {
-    const [object] = (await doom('due', 1, '2001-01-01T01:00:00.000Z')) as [string]
+    const [object] = (await orphan('due', 1, '2001-01-01T01:00:00.000Z')) as [string]
     await tick('2001-01-01T00:59:59.999Z')
-    expect([await objectExists(object), await doomedCount('due')]).toEqual([true, 1])
+    expect([await objectExists(object), await orphanedCount('due')]).toEqual([true, 1])
     await tick('2001-01-01T01:00:00.000Z')
-    expect([await objectExists(object), await doomedCount('due')]).toEqual([false, 0])
+    expect([await objectExists(object), await orphanedCount('due')]).toEqual([false, 0])
   })
 
   it('sweeps what an expired hour leaves of a deleted picture, and only that', async () => {
     const { workspace, key, objectKey } = await withPicture()
     await deletePicture(workspace.userId, { key })
     const current = await workspace.addPicture()
-    const sweepAfter = String(await sweepAfterOf(objectKey))
+    const deleteAfter = String(await deleteAfterOf(objectKey))
     await env.OBJECTS.put(objectKey, 'written late, under an old lease')
-    await tick(new Date(Date.parse(sweepAfter) - 1).toISOString())
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, doomed: true })
-    await tick(sweepAfter)
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, doomed: false })
+    await tick(new Date(Date.parse(deleteAfter) - 1).toISOString())
+    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, orphaned: true })
+    await tick(deleteAfter)
+    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: false })
     expect(await leftOf(workspace, current)).toEqual(UNTOUCHED)
   })
 
   it('forgets an object that is not in the store any more', async () => {
-    await doom('gone', 1, '2001-01-01T01:00:00.000Z', 0)
+    await orphan('gone', 1, '2001-01-01T01:00:00.000Z', 0)
     await tick('2001-01-01T01:00:00.000Z')
-    expect(await doomedCount('gone')).toBe(0)
+    expect(await orphanedCount('gone')).toBe(0)
   })
 
   it('keeps the rows if the store fails, for the next tick', async () => {
-    const objects = await doom('kept', 3, '2001-01-01T01:00:00.000Z')
+    const objects = await orphan('kept', 3, '2001-01-01T01:00:00.000Z')
     const OBJECTS = failingObjects(new Error('delete: We encountered an internal error. (10001)'))
     await tick('2001-01-01T02:00:00.000Z', { OBJECTS }).catch(() => {})
-    expect(await doomedCount('kept')).toBe(3)
+    expect(await orphanedCount('kept')).toBe(3)
     await tick('2001-01-01T02:01:00.000Z')
-    expect(await doomedCount('kept')).toBe(0)
+    expect(await orphanedCount('kept')).toBe(0)
     expect(await Promise.all(objects.map(objectExists))).toEqual([false, false, false])
   })
 
   it('keeps the rows if the store cannot be told that they are gone, and sweeps them again', async () => {
-    await doom('twice', 1, '2001-01-01T01:00:00.000Z')
+    await orphan('twice', 1, '2001-01-01T01:00:00.000Z')
     const use = watchedDatabase()
     const batch = use.DB.batch.bind(use.DB)
     const DB = Object.assign(use.DB, {
@@ -805,34 +805,34 @@ describe('the sweep', () => {
         use.calls === 0 ? batch(statements) : Promise.reject(new Error('D1_ERROR: overloaded')),
     })
     await tick('2001-01-01T02:00:00.000Z', { DB }).catch(() => {})
-    expect(await doomedCount('twice')).toBe(1)
+    expect(await orphanedCount('twice')).toBe(1)
     await tick('2001-01-01T02:01:00.000Z')
-    expect(await doomedCount('twice')).toBe(0)
+    expect(await orphanedCount('twice')).toBe(0)
   })
 
   it('deletes several pages in one tick', async () => {
-    const objects = await doom('page', 1005, '2001-01-01T01:00:00.000Z')
+    const objects = await orphan('page', 1005, '2001-01-01T01:00:00.000Z')
     await tick('2001-01-01T02:00:00.000Z')
-    expect(await doomedCount('page')).toBe(0)
+    expect(await orphanedCount('page')).toBe(0)
     const { objects: left } = await env.OBJECTS.list({ prefix: 'page/' })
     expect([objects.length, left]).toEqual([1005, []])
   })
 
   it('goes on in the next tick where the pages of one are not enough', async () => {
     await env.DB.prepare(
-      `INSERT INTO "doomedObjects"
+      `INSERT INTO "orphanedObjects"
        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10005)
        SELECT 'many/' || i, '2001-01-01T01:00:00.000Z' FROM n`,
     ).run()
     await tick('2001-01-01T02:00:00.000Z')
-    expect(await doomedCount('many')).toBe(5)
+    expect(await orphanedCount('many')).toBe(5)
     await tick('2001-01-01T02:01:00.000Z')
-    expect(await doomedCount('many')).toBe(0)
+    expect(await orphanedCount('many')).toBe(0)
   })
 
   it('is safe if two ticks come at once', async () => {
-    await doom('at-once', 10, '2001-01-01T01:00:00.000Z')
+    await orphan('at-once', 10, '2001-01-01T01:00:00.000Z')
     await Promise.all([tick('2001-01-01T02:00:00.000Z'), tick('2001-01-01T02:00:00.000Z')])
-    expect(await doomedCount('at-once')).toBe(0)
+    expect(await orphanedCount('at-once')).toBe(0)
   })
 })

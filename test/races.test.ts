@@ -181,7 +181,7 @@ describe('deletions', () => {
     for (const { body } of answers) expect(body).toEqual({ userId: workspace.userId, deleted: true })
     expect(await workspace.dump('profilePictures')).toEqual([])
     expect(await env.OBJECTS.head(objectKey)).toBeNull()
-    const { results } = await env.DB.prepare('SELECT objectKey FROM doomedObjects').all()
+    const { results } = await env.DB.prepare('SELECT objectKey FROM orphanedObjects').all()
     expect(results).toEqual([{ objectKey }])
   })
 

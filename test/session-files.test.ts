@@ -487,32 +487,32 @@ describe('a walk', () => {
 interface Objects {
   /** Those in R2 that a file refers to. */
   readonly referred: number
-  /** Those in R2 that are doomed. */
-  readonly doomed: number
-  /** What must not be: in R2, but neither of both; or a file's, but doomed or not in R2. */
+  /** Those in R2 that are orphaned. */
+  readonly orphaned: number
+  /** What must not be: in R2, but neither of both; or a file's, but orphaned or not in R2. */
   readonly astray: string[]
 }
 
-async function doomedObjects(workspace: Workspace): Promise<Map<string, string>> {
+async function orphanedObjects(workspace: Workspace): Promise<Map<string, string>> {
   const { results } = await env.DB.prepare(
-    'SELECT "objectKey", "sweepAfter" FROM "doomedObjects" WHERE instr("objectKey", ?) > 0',
+    'SELECT "objectKey", "deleteAfter" FROM "orphanedObjects" WHERE instr("objectKey", ?) > 0',
   )
     .bind(workspace.organizationId)
-    .all<{ objectKey: string; sweepAfter: string }>()
-  return new Map(results.map(({ objectKey, sweepAfter }) => [objectKey, sweepAfter]))
+    .all<{ objectKey: string; deleteAfter: string }>()
+  return new Map(results.map(({ objectKey, deleteAfter }) => [objectKey, deleteAfter]))
 }
 
 async function objectsOf(workspace: Workspace): Promise<Objects> {
   const { objects } = await env.OBJECTS.list({ prefix: `session-files/${workspace.organizationId}/` })
   const stored = objects.map(({ key }) => key)
   const referred = (await workspace.dump('sessionFiles')).map(({ objectKey }) => String(objectKey))
-  const doomed = await doomedObjects(workspace)
+  const orphaned = await orphanedObjects(workspace)
   return {
     referred: stored.filter((key) => referred.includes(key)).length,
-    doomed: stored.filter((key) => doomed.has(key)).length,
+    orphaned: stored.filter((key) => orphaned.has(key)).length,
     astray: [
-      ...stored.filter((key) => !referred.includes(key) && !doomed.has(key)),
-      ...referred.filter((key) => !stored.includes(key) || doomed.has(key)),
+      ...stored.filter((key) => !referred.includes(key) && !orphaned.has(key)),
+      ...referred.filter((key) => !stored.includes(key) || orphaned.has(key)),
     ],
   }
 }
@@ -526,10 +526,10 @@ async function tick(at = '2999-01-01T00:00:00.000Z') {
 /** What the sweep leaves. */
 async function swept(workspace: Workspace): Promise<Objects & { rows: number }> {
   await tick()
-  return { ...(await objectsOf(workspace)), rows: (await doomedObjects(workspace)).size }
+  return { ...(await objectsOf(workspace)), rows: (await orphanedObjects(workspace)).size }
 }
 
-const leaving = (referred: number) => ({ referred, doomed: 0, astray: [], rows: 0 })
+const leaving = (referred: number) => ({ referred, orphaned: 0, astray: [], rows: 0 })
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, index) => index)
 const LIMIT_BYTES = 95_000_000
@@ -592,7 +592,7 @@ describe('putSessionFile', () => {
     const { body } = await put('a.md', 'new')
     expect([beside, elsewhere]).not.toContain(body.id)
     expect([await textOf(body.id), await textOf(beside)]).toEqual(['new', 'beside'])
-    expect(await objectsOf(workspace)).toEqual({ referred: 3, doomed: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 3, orphaned: 0, astray: [] })
   })
 
   it('takes both forms of a path that Unicode calls the same for one, and answers in NFC', async () => {
@@ -664,7 +664,7 @@ describe('putSessionFile', () => {
       const headers: Record<string, string> = length === undefined ? {} : { 'Content-Length': length }
       const path = `/v1/sessions/${sessionId}/files?path=a`
       expect((await request('PUT', path, { key, headers, body: megabytes(1) })).status).toBe(411)
-      expect(await objectsOf(workspace)).toEqual({ referred: 0, doomed: 0, astray: [] })
+      expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, astray: [] })
     },
   )
 
@@ -739,7 +739,7 @@ describe('a path', () => {
     const { workspace, put } = await withFiles(0)
     const { status, body } = await put(path, 'x')
     expect([status, body]).toEqual([400, { error: expect.stringMatching(/^path: /) }])
-    expect(await objectsOf(workspace)).toEqual({ referred: 0, doomed: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, astray: [] })
   })
 
   it.each(['x', '\u{1f550}', 'a/'])('has up to 1,000 characters such as %s', async (part) => {
@@ -749,7 +749,7 @@ describe('a path', () => {
     expect([status, body.path]).toEqual([200, longest])
     const tooLong = await put(`${longest}c`, 'x')
     expect([tooLong.status, tooLong.body.error]).toEqual([400, expect.stringMatching(/^path: /)])
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, astray: [] })
   })
 
   it.each([
@@ -770,7 +770,7 @@ describe('a path', () => {
     const options = { key, body: 'x', headers: { 'Content-Length': '1' } }
     const { status } = await request('PUT', `/v1/sessions/${sessionId}/files${query}`, options)
     expect(status).toBe(400)
-    expect(await objectsOf(workspace)).toEqual({ referred: 0, doomed: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, astray: [] })
   })
 })
 
@@ -869,7 +869,7 @@ describe('deleteSessionFile', () => {
     expect([answer.status, answer.body]).toEqual([200, { deleted: true, id }])
     expect([(await remove(id)).status, (await read(id)).status]).toEqual([404, 404])
     expect((await list()).body.items).toEqual([kept])
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, astray: [] })
     const again = (await put('a', 'two')).body
     expect([again.id === id, await textOf(again.id), await textOf(kept.id)]).toEqual([false, 'two', 'kept'])
     expect(await swept(workspace)).toEqual(leaving(2))
@@ -892,7 +892,7 @@ describe('the errors of the files of a session', () => {
     return { ...session, workspace, projectId, id, statuses }
   }
 
-  const untouched = { referred: 1, doomed: 0, astray: [] }
+  const untouched = { referred: 1, orphaned: 0, astray: [] }
 
   it('answers 409 to every change while the project is archived, and still lets read', async () => {
     const { workspace, projectId, id, textOf, statuses } = await withOperations()
@@ -945,7 +945,7 @@ describe('uploads at once', () => {
     expect(items).toHaveLength(1)
     const text = await textOf(items[0].id)
     expect(texts).toContain(text)
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 11, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 11, astray: [] })
     expect(await swept(workspace)).toEqual(leaving(1))
     expect(await textOf(items[0].id)).toBe(text)
   })
@@ -1000,7 +1000,7 @@ describe('an upload under way', () => {
     for (const path of ['a', 'b']) expect((await put(path, 'new', { environment })).status).toBe(status)
     expect(await workspace.dump('sessionFiles')).toHaveLength(1)
     // The second is refused at once: nothing is stored for it.
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 1, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 1, astray: [] })
     expect(await swept(workspace)).toEqual(leaving(status === 410 ? 0 : 1))
   })
 
@@ -1013,7 +1013,7 @@ describe('an upload under way', () => {
     expect(await swept(workspace)).toEqual(leaving(0))
   })
 
-  it('is doomed until it is recorded, and spared by every tick within its hour', async () => {
+  it('is orphaned until it is recorded, and spared by every tick within its hour', async () => {
     const { workspace, put, textOf } = await withFiles(0)
     vi.useFakeTimers({ toFake: ['Date'] })
     const HOUR_MS = 3_600_000
@@ -1021,7 +1021,7 @@ describe('an upload under way', () => {
     const environment = whileStoring(async () => {
       vi.setSystemTime(Date.now() + HOUR_MS - 1)
       await tick(now())
-      counted.push((await doomedObjects(workspace)).size)
+      counted.push((await orphanedObjects(workspace)).size)
     })
     const { status, body } = await put('a', 'slow', { environment })
     expect([status, counted]).toEqual([200, [1]])
@@ -1050,11 +1050,11 @@ describe('a replaced object', () => {
     const { id } = (await put('a', 'old')).body
     const before = Date.now()
     await put('a', 'new')
-    const [[objectKey, sweepAfter]] = [...(await doomedObjects(workspace))] as [[string, string]]
-    expect(Date.parse(sweepAfter)).toBeGreaterThanOrEqual(before + 3_600_000)
-    await tick(new Date(Date.parse(sweepAfter) - 1).toISOString())
+    const [[objectKey, deleteAfter]] = [...(await orphanedObjects(workspace))] as [[string, string]]
+    expect(Date.parse(deleteAfter)).toBeGreaterThanOrEqual(before + 3_600_000)
+    await tick(new Date(Date.parse(deleteAfter) - 1).toISOString())
     expect(await (await env.OBJECTS.get(objectKey))?.text()).toBe('old')
-    await tick(sweepAfter)
+    await tick(deleteAfter)
     expect(await env.OBJECTS.head(objectKey)).toBeNull()
     expect(await textOf(id)).toBe('new')
     expect(await swept(workspace)).toEqual(leaving(1))
@@ -1179,7 +1179,7 @@ describe('while a store is away', () => {
     const { id } = (await put('a', 'text')).body
     expectUnavailable(await remove(id, { environment: { OBJECTS: failingObjects(R2_ERROR) } }))
     expect([(await read(id)).status, (await list()).body.items]).toEqual([404, []])
-    expect(await objectsOf(workspace)).toEqual({ referred: 0, doomed: 1, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 1, astray: [] })
     expect(await swept(workspace)).toEqual(leaving(0))
   })
 
@@ -1188,6 +1188,6 @@ describe('while a store is away', () => {
     const { id } = (await put('a', 'text')).body
     expectUnavailable(await remove(id, { environment: { DB: failingDatabase(D1_ERROR) } }))
     expect(await textOf(id)).toBe('text')
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, doomed: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, astray: [] })
   })
 })

@@ -392,7 +392,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       'nextRunRefresh',
       'deletions',
       'objectSearches',
-      'doomedObjects',
+      'orphanedObjects',
     ]
     const kept = Object.entries(rows).filter(([table]) => !ledgers.includes(table))
     const expected = await asDumped(
@@ -405,7 +405,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
 
     const swept = [REPLACED_PICTURE, CONTENT_OF_GONE]
     expect(await objects()).toEqual(stored.filter((key) => !swept.includes(key)))
-    expect(after.doomedObjects?.map(({ objectKey }) => objectKey)).toEqual([UPLOADING_PICTURE])
+    expect(after.orphanedObjects?.map(({ objectKey }) => objectKey)).toEqual([UPLOADING_PICTURE])
   })
 
   it('can be written to', async () => {

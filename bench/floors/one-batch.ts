@@ -46,8 +46,8 @@ const SELECT_PICTURE = `
     ON profilePictures.organizationId = users.organizationId AND profilePictures.userId = users.id
   WHERE users.organizationId = ?1 AND users.id = ?2`
 
-const DOOM_PICTURE = `
-  INSERT INTO doomedObjects (objectKey, sweepAfter)
+const ORPHAN_PICTURE = `
+  INSERT INTO orphanedObjects (objectKey, deleteAfter)
   SELECT objectKey, ?3 FROM profilePictures
   WHERE organizationId = ?1 AND userId = ?2 AND objectKey IS NOT NULL
   ON CONFLICT DO NOTHING`
@@ -115,10 +115,10 @@ export default {
       }
 
       case 'DELETE users': {
-        const sweepAfter = new Date(Date.now() + HOUR_MS).toISOString()
+        const deleteAfter = new Date(Date.now() + HOUR_MS).toISOString()
         const [user] = await DB.batch([
           DB.prepare(SELECT_PICTURE).bind(ORGANIZATION_ID, id),
-          DB.prepare(DOOM_PICTURE).bind(ORGANIZATION_ID, id, sweepAfter),
+          DB.prepare(ORPHAN_PICTURE).bind(ORGANIZATION_ID, id, deleteAfter),
           DB.prepare(DELETE_PICTURE).bind(ORGANIZATION_ID, id),
         ])
         return user?.results[0] ? Response.json({ userId: id, deleted: true }) : missing()

@@ -7,8 +7,8 @@ import { v7 as newUuid } from 'uuid'
 import {
   agents,
   apiKeys,
-  doomedObjects,
   environmentVariables,
+  orphanedObjects,
   pins,
   profilePictures,
   projects,
@@ -373,8 +373,11 @@ export async function deleteProfilePicture(
     throw new HTTPException(409, { message: 'An upload of a new picture is under way' })
   }
   if (picture.objectKey) {
-    const sweepAfter = new Date(Date.now() + HOUR_MS).toISOString()
-    await db.insert(doomedObjects).values({ objectKey: picture.objectKey, sweepAfter }).onConflictDoNothing()
+    const deleteAfter = new Date(Date.now() + HOUR_MS).toISOString()
+    await db
+      .insert(orphanedObjects)
+      .values({ objectKey: picture.objectKey, deleteAfter })
+      .onConflictDoNothing()
   }
   await db.delete(profilePictures).where(isPicture)
 }

@@ -98,8 +98,8 @@ const statements = {
   picture: prepare<{ objectKey: string | null; leaseExpiresAt: string | null }>(
     'SELECT objectKey, leaseExpiresAt FROM profilePictures WHERE organizationId = ? AND userId = ?',
   ),
-  doomObject: prepare(
-    'INSERT INTO doomedObjects (objectKey, sweepAfter) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  orphanObject: prepare(
+    'INSERT INTO orphanedObjects (objectKey, deleteAfter) VALUES (?, ?) ON CONFLICT DO NOTHING',
   ),
   deletePicture: prepare('DELETE FROM profilePictures WHERE organizationId = ? AND userId = ?'),
   deleteVariable: prepare(
@@ -122,7 +122,7 @@ declare module 'fastify' {
   }
 }
 
-class Refusal extends Error {
+class ApiError extends Error {
   readonly statusCode: number
 
   constructor(statusCode: number, message: string) {
@@ -179,7 +179,7 @@ app.addHook('onRequest', async (request) => {
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? []
   const key = token === undefined ? undefined : statements.key.get(hash('sha256', token))
   const isLive = key && !key.revokedAt && !(key.expiresAt && key.expiresAt <= new Date().toISOString())
-  if (!isLive) throw new Refusal(401, 'Send a valid API key as a bearer token.')
+  if (!isLive) throw new ApiError(401, 'Send a valid API key as a bearer token.')
   request.caller = {
     organizationId: key.organizationId,
     userId: key.userId,
@@ -190,7 +190,7 @@ app.addHook('onRequest', async (request) => {
 
 function requireScope(scope: string) {
   return async ({ caller }: FastifyRequest) => {
-    if (!caller.scopes.includes(scope)) throw new Refusal(400, `This API key lacks the scope "${scope}".`)
+    if (!caller.scopes.includes(scope)) throw new ApiError(400, `This API key lacks the scope "${scope}".`)
   }
 }
 
@@ -268,8 +268,8 @@ app.post<{ Params: { agentId: string }; Body: { cron: string } }>(
     const agentId = params.agentId.toLowerCase()
     const nextRunAt = nextRun(cron, 'UTC')
     const agent = statements.agent.get(caller.organizationId, agentId)
-    if (!agent) throw new Refusal(404, 'agentId: there is no agent with this id')
-    if (agent.archivedAt) throw new Refusal(409, 'The agent is archived: unarchive it first')
+    if (!agent) throw new ApiError(404, 'agentId: there is no agent with this id')
+    if (agent.archivedAt) throw new ApiError(409, 'The agent is archived: unarchive it first')
     requireRoomForSchedule(caller, 'agent', agentId)
     const now = new Date().toISOString()
     const parent = [caller.organizationId, 'agent', agentId]
@@ -316,13 +316,13 @@ app.get<{ Params: { sessionId: string }; Querystring: { limit: number; cursor?: 
     const { organizationId } = caller
     const sessionId = params.sessionId.toLowerCase()
     const session = statements.session.get(organizationId, sessionId)
-    if (!session) throw new Refusal(404, 'sessionId: there is no session with this id')
+    if (!session) throw new ApiError(404, 'sessionId: there is no session with this id')
     if (!isInReach(caller, session.projectId)) throw outOfReach()
 
     const cursor = query.cursor?.toLowerCase()
     const file = cursor === undefined ? undefined : statements.file.get(organizationId, cursor)
     if (file && file.sessionId !== sessionId) {
-      throw new Refusal(409, 'cursor: it is a file of another session')
+      throw new ApiError(409, 'cursor: it is a file of another session')
     }
 
     const limit = Math.min(query.limit, 1000)
@@ -351,7 +351,7 @@ app.get<{ Params: { skillId: string } }>(
   async ({ params, caller: { organizationId } }) => {
     const skillId = params.skillId.toLowerCase()
     const skill = statements.skill.get(organizationId, skillId)
-    if (!skill) throw new Refusal(404, 'skillId: there is no skill with this id')
+    if (!skill) throw new ApiError(404, 'skillId: there is no skill with this id')
     return { ...skill, files: statements.skillFiles.all(organizationId, skillId) }
   },
 )
@@ -371,19 +371,19 @@ app.delete<{ Params: { userId: string } }>(
     const userId = lowerCaseUuid(params.userId)
     const callerUserId = requireUser(caller)
     if (!statements.user.get(organizationId, userId)) {
-      throw new Refusal(404, 'userId: there is no user with this id')
+      throw new ApiError(404, 'userId: there is no user with this id')
     }
     if (userId !== callerUserId) {
-      throw new Refusal(403, 'userId: you can delete your own profile picture only')
+      throw new ApiError(403, 'userId: you can delete your own profile picture only')
     }
     const picture = statements.picture.get(organizationId, userId)
     if (picture?.leaseExpiresAt && picture.leaseExpiresAt > new Date().toISOString()) {
-      throw new Refusal(409, 'An upload of a new picture is under way')
+      throw new ApiError(409, 'An upload of a new picture is under way')
     }
     if (picture) {
       transaction(() => {
         if (picture.objectKey) {
-          statements.doomObject.run(picture.objectKey, new Date(Date.now() + HOUR_MS).toISOString())
+          statements.orphanObject.run(picture.objectKey, new Date(Date.now() + HOUR_MS).toISOString())
         }
         statements.deletePicture.run(organizationId, userId)
       })
@@ -408,7 +408,7 @@ app.delete<{ Params: { projectId: string; key: string } }>(
     const projectId = lowerCaseUuid(params.projectId)
     requireProject(caller, projectId)
     const { changes } = statements.deleteVariable.run(caller.organizationId, projectId, params.key)
-    if (changes === 0) throw new Refusal(404, 'key: the project has no variable with this name')
+    if (changes === 0) throw new ApiError(404, 'key: the project has no variable with this name')
     return { deleted: true, key: params.key }
   },
 )
@@ -427,17 +427,17 @@ function placePin(
   const userId = requireUser(caller)
   const projectId = findProjectOf(organizationId, resource)
   if (projectId === undefined || !isInReach(caller, projectId)) {
-    throw new Refusal(404, `resourceId: there is no ${resource.type} with this id`)
+    throw new ApiError(404, `resourceId: there is no ${resource.type} with this id`)
   }
 
   const list = statements.pins.all(organizationId, userId)
   const indexOf = ({ type, id }: Resource) => list.findIndex((pin) => pin.type === type && pin.id === id)
   const [own, targetIndex] = [indexOf(resource), indexOf(target)]
   if (targetIndex < 0) {
-    throw new Refusal(404, `placement.target: there is no pin of a ${target.type} with this id`)
+    throw new ApiError(404, `placement.target: there is no pin of a ${target.type} with this id`)
   }
   if (own < 0 && list.length >= PIN_LIMIT) {
-    throw new Refusal(409, `You have ${PIN_LIMIT} pins: unpin something first`)
+    throw new ApiError(409, `You have ${PIN_LIMIT} pins: unpin something first`)
   }
 
   const step = position === 'before' ? -1 : 1
@@ -474,20 +474,20 @@ function findProjectOf(organizationId: string, { type, id }: Resource): string |
 
 function requireProject(caller: Caller, id: string): void {
   const project = statements.project.get(caller.organizationId, id)
-  if (!project) throw new Refusal(404, 'projectId: there is no project with this id')
+  if (!project) throw new ApiError(404, 'projectId: there is no project with this id')
   if (!isInReach(caller, id)) throw outOfReach()
-  if (project.archivedAt) throw new Refusal(409, 'The project is archived: unarchive it first')
+  if (project.archivedAt) throw new ApiError(409, 'The project is archived: unarchive it first')
 }
 
 function requireRoomForSchedule({ organizationId }: Caller, parentType: ParentType, parentId: string): void {
   const { count } = statements.countSchedules.get(organizationId, parentType, parentId) ?? { count: 0 }
   if (count >= SCHEDULE_LIMIT) {
-    throw new Refusal(409, `The ${parentType} has ${SCHEDULE_LIMIT} schedules: delete one first`)
+    throw new ApiError(409, `The ${parentType} has ${SCHEDULE_LIMIT} schedules: delete one first`)
   }
 }
 
 function requireUser({ userId }: Caller): string {
-  if (userId === null) throw new Refusal(400, 'This API key acts for no user.')
+  if (userId === null) throw new ApiError(400, 'This API key acts for no user.')
   return userId
 }
 
@@ -495,8 +495,8 @@ function isInReach({ projectIds }: Caller, projectId: string): boolean {
   return projectIds === null || projectIds.includes(projectId)
 }
 
-function outOfReach(): Refusal {
-  return new Refusal(403, 'This API key is limited to other projects.')
+function outOfReach(): ApiError {
+  return new ApiError(403, 'This API key is limited to other projects.')
 }
 
 function nextRun(cron: string, timezone: string): string {
@@ -504,9 +504,9 @@ function nextRun(cron: string, timezone: string): string {
   try {
     next = new Cron(cron, { timezone, mode: '5-part' }).nextRun()
   } catch {
-    throw new Refusal(400, 'cron or timezone: expected valid ones')
+    throw new ApiError(400, 'cron or timezone: expected valid ones')
   }
-  if (!next) throw new Refusal(400, 'cron: it never fires')
+  if (!next) throw new ApiError(400, 'cron: it never fires')
   return next.toISOString()
 }
 

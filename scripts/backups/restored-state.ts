@@ -62,7 +62,10 @@ export function finishingQueries(): Query[] {
     { sql: 'DELETE FROM "nextRunRefresh"' },
     { sql: 'DELETE FROM "objectSearches"' },
     { sql: 'INSERT INTO "objectSearches" ("startedAt") VALUES (?)', parameters: [later(UPLOADS_END_MS)] },
-    { sql: 'UPDATE "doomedObjects" SET "sweepAfter" = max("sweepAfter", ?)', parameters: [later(WEEK_MS)] },
+    {
+      sql: 'UPDATE "orphanedObjects" SET "deleteAfter" = max("deleteAfter", ?)',
+      parameters: [later(WEEK_MS)],
+    },
   ]
 }
 

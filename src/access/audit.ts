@@ -3,8 +3,8 @@
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { v7 as newUuid } from 'uuid'
 import { apiKeys, auditEvents } from '../db/schema.ts'
-import { compile, query, rowOf, type Step, type Values } from '../db/statement.ts'
-import { isCallersKey, isInScope, now } from './caller.ts'
+import { compile, insertRow, query, type Step, type Values } from '../db/statement.ts'
+import { isCallersKey, isInScope, now } from './guard.ts'
 
 /** What a request is recorded as, if it changes something. */
 export interface AuditSubject {
@@ -47,7 +47,9 @@ const recorded = {
 export const recordChange = compile(
   query
     .insert(auditEvents)
-    .select(query.select(rowOf(auditEvents, recorded)).from(apiKeys).where(and(mightAct, sql`changes() > 0`)))
+    .select(
+      query.select(insertRow(auditEvents, recorded)).from(apiKeys).where(and(mightAct, sql`changes() > 0`)),
+    )
     .onConflictDoNothing(),
 )
 
@@ -66,7 +68,7 @@ export function recordRevocations(
     query.insert(auditEvents).select(
       query
         .select(
-          rowOf(auditEvents, {
+          insertRow(auditEvents, {
             ...recorded,
             // A UUID of the same instant as the event of the change.
             id: sql`substr(${recorded.id}, 1, 24) || lower(hex(randomblob(6)))`,

@@ -1,14 +1,14 @@
 /** One authenticated request: from the token in the header to the one trip that the operation makes. */
 
-import { type Database, type DatabaseUse, metered, noUse } from '../db/database.ts'
-import { describeFailure, isPassing } from '../db/failures.ts'
+import { type Database, type DatabaseUse, instrumented, noUse } from '../db/database.ts'
+import { describeFailure, isTransient } from '../db/failures.ts'
 import { type Rows, runBatch, type Statement, type Step, type Values } from '../db/statement.ts'
 import { type Environment, isOn, type Limits, limitsOf } from '../environment.ts'
-import { Refusal, unauthorized } from '../errors.ts'
+import { ApiError, unauthorized } from '../errors.ts'
 import type { RunMessage } from '../queue.ts'
 import { hashToken, isToken } from './api-key.ts'
 import { type AuditSubject, areChanging, auditValues, recordingChanges } from './audit.ts'
-import { type CallerFacts, explainCaller, recordUse } from './caller.ts'
+import { type CallerFacts, explainCaller, recordUse } from './guard.ts'
 import { quotaValues } from './quotas.ts'
 import { addressOf, count, countAgainst, countRefusedKey, isLimiting, refuseBlocked } from './rate-limit.ts'
 import { RecentMap } from './recent-map.ts'
@@ -82,12 +82,12 @@ export class Call {
     this.#isCounted = isCounted
     this.#address = addressOf(request)
     this.#session = sessionOf(request, environment)
-    this.#database = metered(this.#session ?? environment.DB, this.databaseUse)
+    this.#database = instrumented(this.#session ?? environment.DB, this.databaseUse)
   }
 
   /**
    * Reads the token (RFC 6750, section 2.1). No query yet.
-   * @throws {Refusal} 401 if there is none or it can't be one, 429 if the address, the key or its organization is over its limit.
+   * @throws {ApiError} 401 if there is none or it can't be one, 429 if the address, the key or its organization is over its limit.
    */
   static async open(
     request: Request,
@@ -120,7 +120,7 @@ export class Call {
   /**
    * The one trip: runs the explaining statement and the acting ones in one transaction.
    * @returns the explanation, then the rows of each acting step.
-   * @throws {Refusal} 401 if the key is not live, 400 if it lacks the caller scope; then nothing has acted,
+   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the caller scope; then nothing has acted,
    *   because each acting statement has the guard in itself.
    */
   async run<Facts extends CallerFacts, const Acting extends readonly Step[]>(
@@ -141,14 +141,14 @@ export class Call {
   }
 
   /** The refusal of wrong input. A key that is not live is told that first, so this costs the look-up of the key. */
-  async refuseInput(message: string, status = 400): Promise<Refusal> {
+  async inputError(message: string, status = 400): Promise<ApiError> {
     if (this.callerOrganizationId === undefined) await this.#lookUp()
-    return new Refusal(status, message)
+    return new ApiError(status, message)
   }
 
   /**
    * Asks in a trip of its own whether the key may act now, before work that only such a key may cause.
-   * @throws {Refusal} 401 if the key is not live, 400 if it lacks the caller scope.
+   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the caller scope.
    */
   async requireCaller(): Promise<void> {
     this.#requireScope(await this.#lookUp())
@@ -164,7 +164,7 @@ export class Call {
   /**
    * The organization that the key belongs to, for what has to be known before the one trip. It never changes, so it
    * is remembered from the key's last call; whether the key may act is asked each time.
-   * @throws {Refusal} 401 if the key is not live, where it isn't remembered.
+   * @throws {ApiError} 401 if the key is not live, where it isn't remembered.
    */
   async organizationId(): Promise<string> {
     return acceptedKeys.get(this.#keyHash)?.organizationId ?? (await this.#lookUp()).callerOrganizationId
@@ -172,9 +172,9 @@ export class Call {
 
   #requireScope({ inScope, callerUserId }: CallerFacts): void {
     const { scope, actsAsUser } = this.#callerScope
-    if (!inScope) throw new Refusal(400, `This API key lacks the scope "${scope}".`)
+    if (!inScope) throw new ApiError(400, `This API key lacks the scope "${scope}".`)
     if (actsAsUser && callerUserId === null) {
-      throw new Refusal(400, 'This API key acts for no user. Use a key that belongs to a user.')
+      throw new ApiError(400, 'This API key acts for no user. Use a key that belongs to a user.')
     }
   }
 
@@ -193,7 +193,7 @@ export class Call {
       try {
         return await runBatch(this.#database, steps, { ...this.#key(), ...values })
       } catch (error) {
-        if (!isRepeatable || attempt === MOST_ATTEMPTS || !isPassing(error)) throw error
+        if (!isRepeatable || attempt === MOST_ATTEMPTS || !isTransient(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt * (1 + Math.random())))
       }
     }
@@ -227,7 +227,7 @@ export class Call {
       this.afterwards(count('ORGANIZATION_RATE_LIMIT', organizationId, this.#environment))
     }
     this.#isCounted = true
-    if (facts.useIsNews) this.afterwards(runBatch(this.#environment.DB, [recordUse], this.#key()))
+    if (facts.isLastUsedStale) this.afterwards(runBatch(this.#environment.DB, [recordUse], this.#key()))
     return facts
   }
 }

@@ -4,7 +4,7 @@ import { apiKeys, organizationUsage } from '../db/schema.ts'
 import type { Values } from '../db/statement.ts'
 import type { Quota } from '../db/usage.ts'
 import type { Limits, Quotas } from '../environment.ts'
-import { Refusal } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 
 const placeholderOf = (quota: string) => `${quota}Quota`
 
@@ -47,8 +47,8 @@ const NOUNS: Readonly<Record<Quota, string>> = {
   variableBytes: 'bytes of encrypted environment variables',
 }
 
-export function quotaExceeded(quota: Quota, { quotas }: Limits): Refusal {
-  return new Refusal(
+export function quotaExceeded(quota: Quota, { quotas }: Limits): ApiError {
+  return new ApiError(
     409,
     `This would exceed the organization's quota of ${quotas[quota]} ${NOUNS[quota]}: delete some first`,
   )

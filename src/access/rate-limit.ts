@@ -24,14 +24,14 @@ export async function count(limit: Limit, key: string, environment: Environment)
   return isLimiting(environment) && !(await environment[limit].limit({ key })).success
 }
 
-/** @throws {Refusal} 429 if that is more than the limit. */
+/** @throws {ApiError} 429 if that is more than the limit. */
 export async function countAgainst(limit: Limit, key: string, environment: Environment): Promise<void> {
   if (await count(limit, key, environment)) throw tooManyRequests()
 }
 
 /**
  * Counts a refused key, and blocks the address for a minute if it has sent too many.
- * @throws {Refusal} 429 if it has.
+ * @throws {ApiError} 429 if it has.
  */
 export async function countRefusedKey(address: string, environment: Environment): Promise<void> {
   if (!(await count('REFUSAL_RATE_LIMIT', address, environment))) return
@@ -43,7 +43,7 @@ export async function countRefusedKey(address: string, environment: Environment)
  * Refuses an address that is blocked without asking the database. A key that was accepted within the last minute is
  * let through: many callers may share the address.
  * @param acceptedAt when this isolate last found the key live, in milliseconds.
- * @throws {Refusal} 429
+ * @throws {ApiError} 429
  */
 export function refuseBlocked(
   address: string,

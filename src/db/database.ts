@@ -17,7 +17,7 @@ export function noUse(): DatabaseUse {
 }
 
 /** The database, each of whose calls is added to the use. */
-export function metered(database: Database, use: DatabaseUse): Database {
+export function instrumented(database: Database, use: DatabaseUse): Database {
   return {
     prepare: (sql) => database.prepare(sql),
     async batch<Row>(statements: D1PreparedStatement[]) {

@@ -9,7 +9,7 @@ export class StoreUnavailable extends Error {
  * What D1 says when it is away for a moment: overload, a lost connection, a reset of the object that holds the
  * database (Cloudflare's D1 documentation, "Debug D1", list of errors).
  */
-const PASSING = [
+const TRANSIENT = [
   'Network connection lost',
   'caused object to be reset',
   'reset because its code was updated',
@@ -25,12 +25,12 @@ const OVERLOADED = ['D1 DB is overloaded', 'D1 DB storage operation exceeded tim
 /** True if the error says that a store is away for now, not that the service is wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailable) return true
-  return isPassing(error) || says(error, OVERLOADED)
+  return isTransient(error) || says(error, OVERLOADED)
 }
 
 /** True if the store may well answer the next moment. */
-export function isPassing(error: unknown): boolean {
-  return says(error, PASSING) && !says(error, OVERLOADED)
+export function isTransient(error: unknown): boolean {
+  return says(error, TRANSIENT) && !says(error, OVERLOADED)
 }
 
 function says(error: unknown, sentences: readonly string[]): boolean {

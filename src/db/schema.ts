@@ -423,14 +423,14 @@ export const profilePictures = sqliteTable(
 )
 
 /** Objects in R2 that nothing refers to, yet or any more: an upload that is done spares its own, the sweep deletes the rest. */
-export const doomedObjects = sqliteTable(
-  'doomedObjects',
+export const orphanedObjects = sqliteTable(
+  'orphanedObjects',
   {
     objectKey: text().primaryKey(),
     /** Not before this instant: nothing can still write the object then. */
-    sweepAfter: text().notNull(),
+    deleteAfter: text().notNull(),
   },
-  (table) => [index('doomedObjectsBySweepAfter').on(table.sweepAfter)],
+  (table) => [index('orphanedObjectsByDeleteAfter').on(table.deleteAfter)],
 )
 
 /** A search for objects in R2 that no row refers to, after a restore: how far it is. */

@@ -113,7 +113,7 @@ export async function runBatch<const Steps extends readonly Step[]>(
 }
 
 /** The row that an insert selects: a value for each column of the table, and NULL where none is given. */
-export function rowOf<Table extends SQLiteTable>(
+export function insertRow<Table extends SQLiteTable>(
   table: Table,
   values: { readonly [Column in keyof Table['$inferSelect']]?: SQLWrapper | string | null },
 ) {

@@ -1,7 +1,7 @@
 /** Reads a body within its limits. */
 import type { MiddlewareHandler } from 'hono'
 import type { Call } from '../access/call.ts'
-import { Refusal } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
 import { problemOfJson } from './json-bounds.ts'
 import { describeSent } from './problems.ts'
@@ -22,7 +22,7 @@ export function refuseDeclaredLength(limitBytes: number): MiddlewareHandler {
 /** Refuses a body that doesn't say how long it is. */
 export const requireDeclaredLength: MiddlewareHandler = async (c, next) => {
   if (!/^\d+$/.test(c.req.header('Content-Length') ?? '')) {
-    throw new Refusal(411, 'Send the length of the body in the header "Content-Length".')
+    throw new ApiError(411, 'Send the length of the body in the header "Content-Length".')
   }
   await next()
 }
@@ -33,15 +33,15 @@ export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment>
     const contentType = c.req.header('Content-Type')
     if (!JSON_TYPE.test(contentType ?? '')) {
       const sent = contentType === undefined ? 'none' : describeSent(contentType)
-      throw await c.get('call').refuseInput(`Content-Type: expected "application/json" in UTF-8, got ${sent}`)
+      throw await c.get('call').inputError(`Content-Type: expected "application/json" in UTF-8, got ${sent}`)
     }
     const bytes = new Uint8Array(await readBytes(c.req.raw, limitBytes, c.get('call')))
     const problem = problemOfJson(bytes)
-    if (problem) throw await c.get('call').refuseInput(`body: ${problem}`)
+    if (problem) throw await c.get('call').inputError(`body: ${problem}`)
     const value = parse(bytes)
     if (value === undefined) {
       const sent = bytes.byteLength === 0 ? 'nothing' : `${bytes.byteLength} bytes that are not`
-      throw await c.get('call').refuseInput(`body: expected valid JSON in UTF-8, got ${sent}`)
+      throw await c.get('call').inputError(`body: expected valid JSON in UTF-8, got ${sent}`)
     }
     c.req.json = async () => value as never
     await next()
@@ -50,7 +50,7 @@ export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment>
 
 /**
  * Reads a body into memory. One that is large, or does not say how long it is, is read only for a key that may act.
- * @throws {Refusal} 413 if the body has more bytes than the limit.
+ * @throws {ApiError} 413 if the body has more bytes than the limit.
  */
 export async function readBytes(request: Request, limitBytes: number, call: Call): Promise<ArrayBuffer> {
   const declaredBytes = Number(request.headers.get('Content-Length') ?? Number.NaN)
@@ -59,11 +59,11 @@ export async function readBytes(request: Request, limitBytes: number, call: Call
   // The runtime ends a body at its declared length.
   const bytes = await (isDeclared ? request.arrayBuffer() : readUpTo(limitBytes, request.body))
   if (bytes && bytes.byteLength <= limitBytes) return bytes
-  throw await call.refuseInput(tooLarge(limitBytes).message, 413)
+  throw await call.inputError(tooLarge(limitBytes).message, 413)
 }
 
-function tooLarge(limitBytes: number): Refusal {
-  return new Refusal(413, `The body may have at most ${limitBytes} bytes.`)
+function tooLarge(limitBytes: number): ApiError {
+  return new ApiError(413, `The body may have at most ${limitBytes} bytes.`)
 }
 
 /** The bytes of the stream, or undefined if there are more than the limit. */

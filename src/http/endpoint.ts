@@ -187,7 +187,7 @@ function validate(
   return zValidator(target, schema, async (result, c) => {
     if (result.success) return
     const { data, error } = result
-    throw await c.get('call').refuseInput(describeProblems(error.issues, { schema, data, isSecret }))
+    throw await c.get('call').inputError(describeProblems(error.issues, { schema, data, isSecret }))
   }) as MiddlewareHandler
 }
 
@@ -201,7 +201,7 @@ function refuseUndecodable(parameters: readonly string[]): MiddlewareHandler<Hon
       const sent = describeSent(wrong)
       throw await c
         .get('call')
-        .refuseInput(
+        .inputError(
           `${known.includes(wrong) ? 'query' : 'path'}: expected UTF-8, percent-encoded, got ${sent}`,
         )
     }

@@ -1,5 +1,5 @@
 /** Range requests (RFC 9110, section 14). */
-import { Refusal } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 
 /** From one byte to another or to the end, or the last so many. */
 const ONE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i
@@ -7,7 +7,7 @@ const ONE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i
 /**
  * The one range of bytes that a request asks for; undefined if the whole is to be sent: without `Range`, with one
  * that is malformed or has several ranges, or if `If-Range` names another version.
- * @throws {Refusal} 416 if no byte of it exists.
+ * @throws {ApiError} 416 if no byte of it exists.
  */
 export function rangeOf(
   range: string | undefined,
@@ -23,7 +23,7 @@ export function rangeOf(
   const start = first === undefined ? Math.max(sizeBytes - Number(suffix), 0) : Number(first)
   const end = Math.min(last ? Number(last) : sizeBytes - 1, sizeBytes - 1)
   if (start <= end) return { offset: start, length: end - start + 1 }
-  throw new Refusal(416, `Range: the content has ${sizeBytes} bytes`, {
+  throw new ApiError(416, `Range: the content has ${sizeBytes} bytes`, {
     'Content-Range': `bytes */${sizeBytes}`,
   })
 }

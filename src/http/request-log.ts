@@ -2,12 +2,12 @@
 import type { Context } from 'hono'
 import type { Call } from '../access/call.ts'
 import { describeFailure } from '../db/failures.ts'
-import { Refusal } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
 
 /** A request that failed is logged in any case, as an error, with what may be said of the failure. */
 export function logRequest(c: Context<HonoEnvironment>): void {
-  const hasFailed = c.error !== undefined && !(c.error instanceof Refusal)
+  const hasFailed = c.error !== undefined && !(c.error instanceof ApiError)
   if (!hasFailed && c.env.REQUEST_LOG === 'off') return
   // Not every request comes as far as an operation.
   const call = c.get('call') as Call | undefined

@@ -4,9 +4,9 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import {
   apiKeys,
   deletions,
-  doomedObjects,
   environmentVariables,
   missedSpans,
+  orphanedObjects,
   pins,
   profilePictures,
   pullRequests,
@@ -119,13 +119,13 @@ function deleting(
   ]
 }
 
-/** The objects of the rows are doomed first. Nothing writes them any more, so the sweep that follows may delete them. */
-function dooming(dependents: Dependents, objectKey: SQLWrapper): Statement[] {
-  const isDoomed = sql`(${objectKey} is null or exists (select 1 from ${doomedObjects} where ${doomedObjects.objectKey} = ${objectKey}))`
+/** The objects of the rows are orphaned first. Nothing writes them any more, so the sweep that follows may delete them. */
+function deletingWithObjects(dependents: Dependents, objectKey: SQLWrapper): Statement[] {
+  const isOrphaned = sql`(${objectKey} is null or exists (select 1 from ${orphanedObjects} where ${orphanedObjects.objectKey} = ${objectKey}))`
   const page = pageOf(narrowed(dependents, sql`${objectKey} is not null`), sql`${objectKey}, ${now}`)
   return [
-    compileUnguarded(query.insert(doomedObjects).select(page).onConflictDoNothing()),
-    removing(narrowed(dependents, isDoomed)),
+    compileUnguarded(query.insert(orphanedObjects).select(page).onConflictDoNothing()),
+    removing(narrowed(dependents, isOrphaned)),
   ]
 }
 
@@ -157,8 +157,8 @@ const page: readonly Statement[] = [
   ...deleting(sessionsOfProject, 'session', sessions.projectId),
   ...deleting(pullRequestsOfProject, 'pull_request', pullRequests.projectId),
   ...deleting(schedulesOfParent, 'schedule', sql`null`),
-  ...dooming(filesOfSession, sessionFiles.objectKey),
-  ...dooming(pictureOfUser, profilePictures.objectKey),
+  ...deletingWithObjects(filesOfSession, sessionFiles.objectKey),
+  ...deletingWithObjects(pictureOfUser, profilePictures.objectKey),
   ...others.map(removing),
   finish,
 ]

@@ -47,7 +47,7 @@ export function oldestRunKept(now: Date): string {
   return new Date(now.getTime() - RUNS_KEPT_MS).toISOString()
 }
 
-export async function forgetOld({ DB }: TickEnvironment, now: Date): Promise<void> {
+export async function deleteExpired({ DB }: TickEnvironment, now: Date): Promise<void> {
   await forget(DB, oldRuns, oldestRunKept(now))
   await forget(DB, oldAuditEvents, new Date(now.getTime() - AUDIT_EVENTS_KEPT_MS).toISOString())
 }

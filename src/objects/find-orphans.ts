@@ -1,7 +1,7 @@
 /** After a restore: finds the objects that no row refers to, so that the sweep deletes them after a week. */
 import { asc, eq, lte, sql } from 'drizzle-orm'
-import { doomedObjects, objectSearches } from '../db/schema.ts'
-import { compileUnguarded, query, rowOf, runBatch } from '../db/statement.ts'
+import { objectSearches, orphanedObjects } from '../db/schema.ts'
+import { compileUnguarded, insertRow, query, runBatch } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
 import { isReferenced } from './references.ts'
 
@@ -24,15 +24,15 @@ const selectSearch = compileUnguarded(
 )
 
 /** Skips objects that a row refers to, and objects that already await deletion, such as those of running uploads. */
-const doomOrphans = compileUnguarded(
+const recordOrphans = compileUnguarded(
   query
-    .insert(doomedObjects)
+    .insert(orphanedObjects)
     .select(
       query
         .select(
-          rowOf(doomedObjects, {
+          insertRow(orphanedObjects, {
             objectKey: sql`"listed".value`,
-            sweepAfter: sql`${sql.placeholder('sweepAfter')}`,
+            deleteAfter: sql`${sql.placeholder('deleteAfter')}`,
           }),
         )
         .from(sql`json_each(${sql.placeholder('objectKeys')}) as "listed"`)
@@ -60,11 +60,11 @@ export async function findOrphans({ DB, OBJECTS }: TickEnvironment, instant: Dat
     const { startedAt, cursor } = search
     const listed = await OBJECTS.list({ limit: PAGE_SIZE, ...(cursor !== null && { cursor }) })
     const old = listed.objects.filter(({ uploaded }) => uploaded < new Date(startedAt))
-    ;[, , [search]] = await runBatch(DB, [doomOrphans, listed.truncated ? goOn : endSearch, selectSearch], {
+    ;[, , [search]] = await runBatch(DB, [recordOrphans, listed.truncated ? goOn : endSearch, selectSearch], {
       startedAt,
       cursor: listed.truncated ? listed.cursor : null,
       objectKeys: JSON.stringify(old.map(({ key }) => key)),
-      sweepAfter: new Date(Date.parse(startedAt) + GRACE_MS).toISOString(),
+      deleteAfter: new Date(Date.parse(startedAt) + GRACE_MS).toISOString(),
       now,
     })
   }

@@ -28,7 +28,7 @@ export async function getObject(objects: R2Bucket, key: string, range?: R2Range)
   return object.body
 }
 
-/** Frees an object at once. If that fails, it is doomed all the same, and the sweep deletes it later. @throws {StoreUnavailable} */
+/** Frees an object at once. If that fails, it is orphaned all the same, and the sweep deletes it later. @throws {StoreUnavailable} */
 export async function deleteObject(objects: R2Bucket, key: string): Promise<void> {
   await answering(() => objects.delete(key))
 }

@@ -3,7 +3,7 @@
  * be in use again. Only a completed upload and this task remove rows from the table.
  */
 import { asc, inArray, lte, sql } from 'drizzle-orm'
-import { doomedObjects } from '../db/schema.ts'
+import { orphanedObjects } from '../db/schema.ts'
 import { compileUnguarded, query, runBatch } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
 import { isReferenced } from './references.ts'
@@ -15,25 +15,28 @@ const PAGES_A_TICK = 10
 const selectDue = compileUnguarded(
   query
     .select({
-      objectKey: doomedObjects.objectKey,
-      isReferenced: isReferenced(doomedObjects.objectKey).as('isReferenced'),
+      objectKey: orphanedObjects.objectKey,
+      isReferenced: isReferenced(orphanedObjects.objectKey).as('isReferenced'),
     })
-    .from(doomedObjects)
-    .where(lte(doomedObjects.sweepAfter, sql.placeholder('now')))
-    .orderBy(asc(doomedObjects.sweepAfter))
+    .from(orphanedObjects)
+    .where(lte(orphanedObjects.deleteAfter, sql.placeholder('now')))
+    .orderBy(asc(orphanedObjects.deleteAfter))
     .limit(PAGE_SIZE),
 )
 
 const forget = compileUnguarded(
   query
-    .delete(doomedObjects)
+    .delete(orphanedObjects)
     .where(
-      inArray(doomedObjects.objectKey, sql`(select value from json_each(${sql.placeholder('objectKeys')}))`),
+      inArray(
+        orphanedObjects.objectKey,
+        sql`(select value from json_each(${sql.placeholder('objectKeys')}))`,
+      ),
     ),
 )
 
 /** Deletes some pages of the objects that are due. If R2 fails, the table keeps them for the next tick. */
-export async function sweepDoomedObjects({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {
+export async function deleteOrphanedObjects({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
   for (let page = 0; page < PAGES_A_TICK; page++) {
     const [due] = await runBatch(DB, [selectDue], { now })

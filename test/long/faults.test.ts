@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isPassing, isUnavailable } from '../../src/db/failures.ts'
+import { isTransient, isUnavailable } from '../../src/db/failures.ts'
 import type { Environment } from '../../src/environment.ts'
 import { databaseWith, objectsWith } from '../support/bindings.ts'
 import { exampleList, keyFor, listTables, send } from '../support/examples.ts'
@@ -75,10 +75,10 @@ function failing({ store, message, call, times, when }: Fault) {
   return { use, environment }
 }
 
-/** How many rows the organization has in each table. The sweep removes what is doomed, whatever became of it. */
+/** How many rows the organization has in each table. The sweep removes what is orphaned, whatever became of it. */
 async function countsOf({ organizationId }: Workspace): Promise<Record<string, number>> {
   const tables = (await listTables()).filter(
-    (table) => table !== 'organizations' && table !== 'doomedObjects',
+    (table) => table !== 'organizations' && table !== 'orphanedObjects',
   )
   const results = await env.DB.batch<{ count: number }>(
     tables.map((table) =>
@@ -152,7 +152,7 @@ describe('whatever store fails, whenever', () => {
       const calls = row.calls ?? 1
       if (injected.store === 'DB') {
         expect(use.calls, context).toBeLessThanOrEqual(calls + 2)
-        if (!isPassing(error)) expect(use.calls, context).toBeLessThanOrEqual(calls)
+        if (!isTransient(error)) expect(use.calls, context).toBeLessThanOrEqual(calls)
       }
       if (use.calls > calls) seen.repeated++
     })

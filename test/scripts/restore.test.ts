@@ -61,7 +61,7 @@ const isAlive = async (token: string) =>
   (await fetch(`${demo.baseUrl}/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200
 
 /** What a tick changes by itself. */
-const TICKED = ['doomedObjects', 'missedSpans', 'nextRunRefresh', 'objectSearches', 'runs']
+const TICKED = ['orphanedObjects', 'missedSpans', 'nextRunRefresh', 'objectSearches', 'runs']
 
 /** Schema and rows, apart from what a tick or a key's use changes. */
 async function fingerprint(): Promise<string> {
@@ -145,7 +145,7 @@ describe('a backup', () => {
         )
         .all()
       const referenced = copy
-        .prepare('SELECT * FROM "doomedObjects" JOIN "sessionFiles" USING ("objectKey")')
+        .prepare('SELECT * FROM "orphanedObjects" JOIN "sessionFiles" USING ("objectKey")')
         .all()
       copy.close()
       expect([wrong, referenced]).toEqual([[], []])

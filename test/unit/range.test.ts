@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/errors.ts'
+import { ApiError } from '../../src/errors.ts'
 import { contentRange, rangeOf } from '../../src/http/range.ts'
 
 const TAG = '"a"'
@@ -41,7 +41,7 @@ describe('rangeOf', () => {
     ['bytes=0-0', 0],
   ])('refuses %s of a content of %s bytes', (range, sizeBytes) => {
     const refused = () => rangeOf(range, undefined, TAG, sizeBytes)
-    expect(refused).toThrow(Refusal)
+    expect(refused).toThrow(ApiError)
     expect(refused).toThrow(
       expect.objectContaining({ status: 416, headers: { 'Content-Range': `bytes */${sizeBytes}` } }),
     )
@@ -77,7 +77,7 @@ describe('rangeOf', () => {
 
   it('heeds a range if If-Range is the entity tag, by the strong comparison, and else ignores it', () => {
     expect(rangeOf('bytes=0-1', TAG, TAG, 10)).toEqual({ offset: 0, length: 2 })
-    expect(() => rangeOf('bytes=99-', TAG, TAG, 10)).toThrow(Refusal)
+    expect(() => rangeOf('bytes=99-', TAG, TAG, 10)).toThrow(ApiError)
     for (const ifRange of ['"b"', 'W/"a"', 'a', '', '*', '"a", "b"', 'Sat, 01 Jan 2999 00:00:00 GMT']) {
       for (const range of ['bytes=0-1', 'bytes=99-']) {
         expect(rangeOf(range, ifRange, TAG, 10)).toBeUndefined()

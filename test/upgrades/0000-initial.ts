@@ -230,9 +230,9 @@ export const initial: Era = {
         updatedAt: CHANGED,
       },
     ],
-    doomedObjects: [
-      { objectKey: REPLACED_PICTURE, sweepAfter: CHANGED },
-      { objectKey: UPLOADING_PICTURE, sweepAfter: FAR_AHEAD },
+    orphanedObjects: [
+      { objectKey: REPLACED_PICTURE, deleteAfter: CHANGED },
+      { objectKey: UPLOADING_PICTURE, deleteAfter: FAR_AHEAD },
     ],
     environmentVariables: VARIABLES.map(({ value, ...row }) => ({ ...row, ...times })),
   },

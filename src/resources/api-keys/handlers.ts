@@ -1,8 +1,8 @@
 import { v7 as newUuid } from 'uuid'
 import { hashToken, mintToken } from '../../access/api-key.ts'
-import { explainCaller } from '../../access/caller.ts'
+import { explainCaller } from '../../access/guard.ts'
 import { quotaExceeded } from '../../access/quotas.ts'
-import { Refusal } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
 import {
@@ -41,22 +41,22 @@ function parseLists<R extends Row>(
   }
 }
 
-const noKey = () => new Refusal(404, 'apiKeyId: there is no key with this id')
+const noKey = () => new ApiError(404, 'apiKeyId: there is no key with this id')
 
 const beyondReach = () =>
-  new Refusal(
+  new ApiError(
     403,
     'apiKeyId: this key acts for another user than yours, or reaches projects that yours does not',
   )
 
 const rotated = () =>
-  new Refusal(
+  new ApiError(
     403,
     'Your key was rotated. Until it expires, the only key that it can manage is itself: it can be deleted, without descendants. Use its successor.',
   )
 
 const alreadyMade = (earlierId: string) =>
-  new Refusal(
+  new ApiError(
     409,
     `Idempotency-Key: it made the key ${earlierId}, whose token was shown then; rotate that one, or use a new Idempotency-Key`,
   )
@@ -86,16 +86,16 @@ export const createApiKey = endpoint(createApiKeyContract, async ({ headers, bod
   })
   if (row) return { body: { ...parseLists(row), token }, headers: { Location: `${path}/${row.id}` } }
   if (!facts.endsLater)
-    throw new Refusal(400, `expiresAt: expected an instant that is still to come, got "${expiresAt}"`)
-  if (!facts.hasUser) throw new Refusal(404, 'userId: there is no user with this id')
+    throw new ApiError(400, `expiresAt: expected an instant that is still to come, got "${expiresAt}"`)
+  if (!facts.hasUser) throw new ApiError(404, 'userId: there is no user with this id')
   if (facts.missingProject !== null) {
-    throw new Refusal(404, 'projectIds: there is no project with one of these ids')
+    throw new ApiError(404, 'projectIds: there is no project with one of these ids')
   }
   if (facts.hasSuccessor) throw rotated()
-  if (!facts.hasScopes) throw new Refusal(403, 'scopes: your key lacks some of these')
-  if (!facts.actsForUser) throw new Refusal(403, 'userId: your key makes keys for its own user alone')
-  if (!facts.reachesProjects) throw new Refusal(403, 'projectIds: your key is limited to other projects')
-  if (!facts.livesAsLong) throw new Refusal(403, 'expiresAt: your key ends before')
+  if (!facts.hasScopes) throw new ApiError(403, 'scopes: your key lacks some of these')
+  if (!facts.actsForUser) throw new ApiError(403, 'userId: your key makes keys for its own user alone')
+  if (!facts.reachesProjects) throw new ApiError(403, 'projectIds: your key is limited to other projects')
+  if (!facts.livesAsLong) throw new ApiError(403, 'expiresAt: your key ends before')
   if (facts.earlierId === null && facts.exceededQuota) throw quotaExceeded(facts.exceededQuota, call.limits)
   throw alreadyMade(facts.earlierId ?? '')
 })
@@ -120,11 +120,11 @@ export const rotateApiKey = endpoint(rotateApiKeyContract, async ({ params, head
   }
   if (!facts.exists) throw noKey()
   if (!facts.isManageable) throw facts.hasSuccessor ? rotated() : beyondReach()
-  if (!facts.hasScopes) throw new Refusal(403, 'apiKeyId: this key has scopes that yours lacks')
-  if (!facts.livesAsLong) throw new Refusal(403, 'apiKeyId: this key ends after yours')
+  if (!facts.hasScopes) throw new ApiError(403, 'apiKeyId: this key has scopes that yours lacks')
+  if (!facts.livesAsLong) throw new ApiError(403, 'apiKeyId: this key ends after yours')
   if (facts.earlierId !== null) throw alreadyMade(facts.earlierId)
-  if (facts.isRotated) throw new Refusal(409, 'apiKeyId: this key has a successor already: rotate that one')
-  throw new Refusal(409, 'apiKeyId: this key has expired: create a new one')
+  if (facts.isRotated) throw new ApiError(409, 'apiKeyId: this key has a successor already: rotate that one')
+  throw new ApiError(409, 'apiKeyId: this key has expired: create a new one')
 })
 
 export const deleteApiKey = endpoint(deleteApiKeyContract, async ({ params, query }, call) => {

@@ -2,7 +2,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordRevocations } from '../../access/audit.ts'
-import { explaining, mayAct, now } from '../../access/caller.ts'
+import { explaining, mayAct, now } from '../../access/guard.ts'
 import {
   actsFor,
   isCurrent,
@@ -12,7 +12,7 @@ import {
 } from '../../access/manage-keys.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { apiKeys, projects, users } from '../../db/schema.ts'
-import { compile, compileChange, query, rowOf } from '../../db/statement.ts'
+import { compile, compileChange, insertRow, query } from '../../db/statement.ts'
 
 const id = sql.placeholder('id')
 const apiKeyId = sql.placeholder('apiKeyId')
@@ -100,7 +100,7 @@ export const insertKey = compileChange(
     .select(
       query
         .select(
-          rowOf(apiKeys, {
+          insertRow(apiKeys, {
             organizationId: apiKeys.organizationId,
             id,
             name,
@@ -192,7 +192,7 @@ export const insertSuccessor = compileChange(
     .select(
       query
         .select(
-          rowOf(apiKeys, {
+          insertRow(apiKeys, {
             organizationId: it.organizationId,
             id,
             name: it.name,

@@ -1,5 +1,5 @@
-import { explainUnlimited } from '../../access/caller.ts'
-import { Refusal } from '../../errors.ts'
+import { explainUnlimited } from '../../access/guard.ts'
+import { ApiError } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { END, pageOf, pagingOf } from '../../http/paging.ts'
 import { listAuditEventsContract } from './contract.ts'
@@ -9,6 +9,6 @@ export const listAuditEvents = endpoint(listAuditEventsContract, async ({ query 
   const values = { ...pagingOf(query), before: query.cursor ?? END }
   const [facts, events] = await call.run(explainUnlimited, [list], values)
   if (!facts.inReach)
-    throw new Refusal(403, 'This API key is limited to projects, and audit events are of all')
+    throw new ApiError(403, 'This API key is limited to projects, and audit events are of all')
   return { body: pageOf(events, query, ({ id }) => id) }
 })

@@ -1,6 +1,6 @@
 /** Audit events, in SQL. They are written by access/audit.ts. */
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { isUnlimited, mayAct } from '../../access/caller.ts'
+import { isUnrestricted, mayAct } from '../../access/guard.ts'
 import { apiKeys, auditEvents } from '../../db/schema.ts'
 import { compile, query } from '../../db/statement.ts'
 
@@ -10,7 +10,7 @@ const { organizationId, ...fields } = getTableColumns(auditEvents)
 const listedFrom = query
   .select({ organizationId: apiKeys.organizationId })
   .from(apiKeys)
-  .where(and(mayAct, isUnlimited))
+  .where(and(mayAct, isUnrestricted))
 
 export const listAuditEvents = compile(
   query

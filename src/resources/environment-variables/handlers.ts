@@ -1,11 +1,11 @@
 import type { Call } from '../../access/call.ts'
-import type { CallerFacts } from '../../access/caller.ts'
+import type { CallerFacts } from '../../access/guard.ts'
 import { quotaExceeded } from '../../access/quotas.ts'
 import { secretFingerprints } from '../../crypto/digest.ts'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
 import { seal } from '../../crypto/sealed-value.ts'
 import type { Quota } from '../../db/usage.ts'
-import { outOfReach, Refusal } from '../../errors.ts'
+import { ApiError, outOfReach } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
 import {
@@ -31,10 +31,10 @@ interface Facts extends CallerFacts {
   isArchived: 0 | 1
 }
 
-const noProject = () => new Refusal(404, 'projectId: there is no project with this id')
+const noProject = () => new ApiError(404, 'projectId: there is no project with this id')
 
 const frozen = () =>
-  new Refusal(409, 'The project is archived, and its variables with it: unarchive it first')
+  new ApiError(409, 'The project is archived, and its variables with it: unarchive it first')
 
 export const deleteEnvironmentVariable = endpoint(
   deleteEnvironmentVariableContract,
@@ -42,7 +42,8 @@ export const deleteEnvironmentVariable = endpoint(
     const [explanation, [deleted]] = await call.run(explainVariable, [deleteVariable], params)
     if (deleted) return { body: { deleted: true as const, key: deleted.key } }
     if (!explanation.projectExists) throw noProject()
-    if (!explanation.variableExists) throw new Refusal(404, 'key: the project has no variable with this name')
+    if (!explanation.variableExists)
+      throw new ApiError(404, 'key: the project has no variable with this name')
     if (!explanation.inReach) throw outOfReach()
     throw frozen()
   },
@@ -85,16 +86,19 @@ export const setEnvironmentVariables = endpoint(
   },
 )
 
-function refusalOf(facts: Facts & { isRepeated: 0 | 1; exceededQuota: Quota | null }, call: Call): Refusal {
+function refusalOf(facts: Facts & { isRepeated: 0 | 1; exceededQuota: Quota | null }, call: Call): ApiError {
   if (!facts.projectExists) return noProject()
   if (!facts.inReach) return outOfReach()
   if (facts.isRepeated) {
-    return new Refusal(409, 'Idempotency-Key: it was used with another body; use a new key for new variables')
+    return new ApiError(
+      409,
+      'Idempotency-Key: it was used with another body; use a new key for new variables',
+    )
   }
   if (facts.isArchived) return frozen()
   if (facts.exceededQuota) return quotaExceeded(facts.exceededQuota, call.limits)
   const { variables } = call.limits
-  return new Refusal(
+  return new ApiError(
     409,
     `The project would have more than ${variables} variables, or over 12 MiB of values: delete some first`,
   )

@@ -1,9 +1,9 @@
 /** The environment variables of a project, in SQL. No statement of an HTTP operation selects a sealed value. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
-import { explaining, isInReach, mayAct, now } from '../../access/caller.ts'
+import { explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
-import { chunkOf, compile, compileChange, excluded, query, rowOf } from '../../db/statement.ts'
+import { chunkOf, compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
 
 const projectId = sql.placeholder('projectId')
 const key = sql.placeholder('key')
@@ -166,7 +166,7 @@ export const rememberRequest = compile(
     .select(
       query
         .select(
-          rowOf(variableRequests, {
+          insertRow(variableRequests, {
             organizationId: projects.organizationId,
             projectId: projects.id,
             idempotencyKey,
@@ -196,7 +196,7 @@ export const putVariables = compileChange(
     .select(
       query
         .select(
-          rowOf(environmentVariables, {
+          insertRow(environmentVariables, {
             organizationId: projects.organizationId,
             projectId: projects.id,
             key: VARIABLES.column('key'),

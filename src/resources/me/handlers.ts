@@ -1,4 +1,4 @@
-import { explainCaller } from '../../access/caller.ts'
+import { explainCaller } from '../../access/guard.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { retrieveMeContract } from './contract.ts'
 import { selectMe } from './statements.ts'

@@ -1,6 +1,6 @@
 /** Who calls, in SQL. */
 import { and, eq, sql } from 'drizzle-orm'
-import { mayAct } from '../../access/caller.ts'
+import { mayAct } from '../../access/guard.ts'
 import { apiKeys, organizations, users } from '../../db/schema.ts'
 import { compile, query } from '../../db/statement.ts'
 

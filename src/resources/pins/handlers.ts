@@ -1,5 +1,5 @@
-import { explainCaller } from '../../access/caller.ts'
-import { Refusal } from '../../errors.ts'
+import { explainCaller } from '../../access/guard.ts'
+import { ApiError } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { deletePinContract, listPinsContract, putPinContract, updatePinContract } from './contract.ts'
 import {
@@ -27,7 +27,7 @@ export const updatePin = endpoint(updatePinContract, async ({ params, body }, ca
     throw noResource(params)
   }
   if (!explanation.targetExists) {
-    throw new Refusal(404, `placement.target: there is no pin of a ${target.type} with this id`)
+    throw new ApiError(404, `placement.target: there is no pin of a ${target.type} with this id`)
   }
   if (!explanation.isPinned && explanation.pinCount >= call.limits.pins) {
     throw tooManyPins(call.limits.pins)
@@ -36,10 +36,10 @@ export const updatePin = endpoint(updatePinContract, async ({ params, body }, ca
 })
 
 const noResource = ({ resourceType }: { resourceType: string }) =>
-  new Refusal(404, `resourceId: there is no ${resourceType} with this id`)
+  new ApiError(404, `resourceId: there is no ${resourceType} with this id`)
 
 const tooManyPins = (limit: number) =>
-  new Refusal(409, `You have ${limit} pins, the most allowed: unpin something first`)
+  new ApiError(409, `You have ${limit} pins, the most allowed: unpin something first`)
 
 export const listPins = endpoint(listPinsContract, async (_, call) => {
   const [, items] = await call.run(explainCaller, [selectPins], {})
@@ -56,5 +56,5 @@ export const putPin = endpoint(putPinContract, async ({ params }, call) => {
 export const deletePin = endpoint(deletePinContract, async ({ params }, call) => {
   const [facts, [removed]] = await call.run(explainPin, [removePin], params)
   if (removed) return { body: { deleted: true as const, ...params } }
-  throw facts.resourceExists ? new Refusal(404, 'You have no pin of this resource') : noResource(params)
+  throw facts.resourceExists ? new ApiError(404, 'You have no pin of this resource') : noResource(params)
 })

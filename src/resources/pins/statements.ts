@@ -1,9 +1,9 @@
 /** Pins, in SQL: the order is one list for each user, of integers with gaps between them. */
 import { and, asc, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { callerUser, explaining, isInReach, mayAct, now } from '../../access/caller.ts'
+import { callerUser, explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../../db/schema.ts'
-import { compile, compileChange, excluded, query, rowOf } from '../../db/statement.ts'
+import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
 
 /** The distance between neighbours after a renumbering and at either end: room for 30 placements into one gap. */
 const GAP = 2 ** 30
@@ -164,7 +164,7 @@ export const place = compileChange(
     .select(
       query
         .select(
-          rowOf(pins, {
+          insertRow(pins, {
             organizationId: placement.organizationId,
             userId: placement.userId,
             resourceType,
@@ -221,7 +221,7 @@ export const appendPin = compileChange(
     .select(
       query
         .select(
-          rowOf(pins, {
+          insertRow(pins, {
             organizationId: apiKeys.organizationId,
             userId: apiKeys.userId,
             resourceType,

@@ -1,9 +1,9 @@
 import type { Call } from '../../access/call.ts'
-import type { CallerFacts } from '../../access/caller.ts'
+import type { CallerFacts } from '../../access/guard.ts'
 import { quotaExceeded } from '../../access/quotas.ts'
 import type { Statement } from '../../db/statement.ts'
 import type { Quota } from '../../db/usage.ts'
-import { outOfReach, Refusal } from '../../errors.ts'
+import { ApiError, outOfReach } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { type PageRequest, pageOf, pagingOf } from '../../http/paging.ts'
 import {
@@ -46,38 +46,38 @@ interface Statements {
   removals: readonly [remember: Statement, remove: Statement, ...Statement[]]
 }
 
-const noProject = () => new Refusal(404, 'projectId: there is no project with this id')
+const noProject = () => new ApiError(404, 'projectId: there is no project with this id')
 
 const deleted = ({ noun }: Kind) =>
-  new Refusal(410, `The ${noun} was deleted, and its id is never used again: choose another id`)
+  new ApiError(410, `The ${noun} was deleted, and its id is never used again: choose another id`)
 
-const frozen = () => new Refusal(409, 'The project is archived, and so frozen: unarchive it first')
+const frozen = () => new ApiError(409, 'The project is archived, and so frozen: unarchive it first')
 
 const limited = ({ noun }: Kind) =>
-  new Refusal(
+  new ApiError(
     403,
     `This API key is limited to projects. To change ${noun}s, which belong to the whole organization, use a key that is not.`,
   )
 
 /** Deleting a user revokes the user's keys. */
 const keepsKeys = () =>
-  new Refusal(
+  new ApiError(
     403,
     'The user has a live API key that yours may not delete: use a key that acts for no user and was not rotated, or delete that key first',
   )
 
 /** What stands in the way of reading it, and of changing what is not out of reach. */
-function refusalOf(kind: Kind, facts: Facts): Refusal {
-  if (!facts.exists) return new Refusal(404, `${kind.idName}: there is no ${kind.noun} with this id`)
+function refusalOf(kind: Kind, facts: Facts): ApiError {
+  if (!facts.exists) return new ApiError(404, `${kind.idName}: there is no ${kind.noun} with this id`)
   if (!facts.inReach) return outOfReach()
   return facts.isDeleted ? deleted(kind) : frozen()
 }
 
-function changeRefusalOf(kind: Kind, facts: Facts): Refusal {
+function changeRefusalOf(kind: Kind, facts: Facts): ApiError {
   return facts.exists && !facts.isChangeable ? limited(kind) : refusalOf(kind, facts)
 }
 
-function removalRefusalOf(kind: Kind, facts: Facts): Refusal {
+function removalRefusalOf(kind: Kind, facts: Facts): ApiError {
   return facts.exists && facts.isChangeable && !facts.isRemovable ? keepsKeys() : changeRefusalOf(kind, facts)
 }
 
@@ -101,7 +101,7 @@ function lifeOf<const K extends Kind>(kind: K, contracts: Contracts<K>, statemen
     }
     const [facts, ...rows] = await call.run(explainList, lists, pagingOf(request))
     if (isOfProject && !facts.inReach) {
-      throw new Refusal(403, 'This API key is limited to projects: name one of them as "projectId".')
+      throw new ApiError(403, 'This API key is limited to projects: name one of them as "projectId".')
     }
     return rows.flat()
   }
@@ -115,7 +115,7 @@ function lifeOf<const K extends Kind>(kind: K, contracts: Contracts<K>, statemen
       if (!facts.inReach) throw outOfReach()
       if (!facts.isChangeable) throw limited(kind)
       if (facts.exists && facts.isDeleted) throw deleted(kind)
-      if (facts.isElsewhere) throw new Refusal(409, `projectId: the ${noun} belongs to another project`)
+      if (facts.isElsewhere) throw new ApiError(409, `projectId: the ${noun} belongs to another project`)
       if (!facts.isFrozen && facts.exceededQuota) throw quotaExceeded(facts.exceededQuota, call.limits)
       throw frozen()
     }),

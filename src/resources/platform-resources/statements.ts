@@ -10,14 +10,14 @@ import {
   explaining,
   explainUnlimited,
   isInReach,
-  isUnlimited,
+  isUnrestricted,
   mayAct,
   now,
-} from '../../access/caller.ts'
+} from '../../access/guard.ts'
 import { isManageable } from '../../access/manage-keys.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { apiKeys, deletions, projects, type sessions } from '../../db/schema.ts'
-import { compile, compileChange, excluded, query, rowOf } from '../../db/statement.ts'
+import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
 import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.ts'
 
 const id = sql.placeholder('id')
@@ -70,7 +70,7 @@ function lifeOf(
   const isReached = reach(type, sql`${table.projectId}`)
   const wasReached = reach(type, sql`coalesce(${table.projectId}, ${deletions.projectId})`)
 
-  const isChangeable = isOfOrganization ? isUnlimited : undefined
+  const isChangeable = isOfOrganization ? isUnrestricted : undefined
 
   const exists = or(isNotNull(table.id), isNotNull(deletions.resourceId))
   const facts = {
@@ -115,7 +115,7 @@ function lifeOf(
       .select(
         query
           .select(
-            rowOf(table, {
+            insertRow(table, {
               organizationId: apiKeys.organizationId,
               id,
               ...(isOfProject && { projectId }),
@@ -158,7 +158,7 @@ function lifeOf(
       .select(fields)
       .from(apiKeys)
       .innerJoin(table, and(eq(organizationId, apiKeys.organizationId), gt(table.id, cursor)))
-      .where(and(mayAct, areProjectsLimited ? isUnlimited : undefined, hasProject()))
+      .where(and(mayAct, areProjectsLimited ? isUnrestricted : undefined, hasProject()))
       .orderBy(asc(table.id))
       .limit(rowLimit),
   )
@@ -174,7 +174,7 @@ function lifeOf(
     query.insert(deletions).select(
       query
         .select(
-          rowOf(deletions, {
+          insertRow(deletions, {
             organizationId,
             resourceType: type,
             resourceId: table.id,
@@ -211,7 +211,7 @@ function archiving({ table, type, isOfOrganization }: typeof PROJECT | typeof AG
   const changeableFrom = query
     .select({ organizationId: apiKeys.organizationId })
     .from(apiKeys)
-    .where(and(mayAct, reach(type), isOfOrganization ? isUnlimited : undefined))
+    .where(and(mayAct, reach(type), isOfOrganization ? isUnrestricted : undefined))
   return compileChange(
     query
       .update(table as typeof projects)
@@ -296,7 +296,7 @@ const isUserDeleted = sql`exists ${query
       eq(deletions.deletedAt, now),
     ),
   )}`
-const mayRevokeUserKeys = and(mayAct, isUnlimited, managesUserKeys, isUserDeleted)
+const mayRevokeUserKeys = and(mayAct, isUnrestricted, managesUserKeys, isUserDeleted)
 
 const recordUserKeys = recordRevocations(userKey as unknown as typeof apiKeys, isUserKey, mayRevokeUserKeys)
 

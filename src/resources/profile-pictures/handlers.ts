@@ -1,10 +1,10 @@
 import { v7 as newUuid } from 'uuid'
-import type { CallerFacts } from '../../access/caller.ts'
-import { Refusal } from '../../errors.ts'
+import type { CallerFacts } from '../../access/guard.ts'
+import { ApiError } from '../../errors.ts'
 import { readBytes } from '../../http/body.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { sweepAfter } from '../../objects/orphans.ts'
+import { deleteAfter } from '../../objects/orphans.ts'
 import { deleteObject, entityTagOf, getObject, putObject } from '../../objects/store.ts'
 import {
   deleteProfilePictureContract,
@@ -15,13 +15,13 @@ import {
 import { imageTypeOf } from './image-type.ts'
 import {
   beginUpload,
-  doomPicture,
-  doomReplaced,
   explainPicture,
+  keepUploaded,
   leasePicture,
   linkPicture,
+  orphanPicture,
+  orphanReplaced,
   selectPicture,
-  spareUploaded,
   unlinkPicture,
 } from './statements.ts'
 
@@ -33,24 +33,24 @@ interface Facts extends CallerFacts {
   isOwn: 0 | 1
 }
 
-function refusalOf({ userExists, isOwn }: Facts): Refusal | undefined {
-  if (!userExists) return new Refusal(404, 'userId: there is no user with this id')
-  if (!isOwn) return new Refusal(403, 'userId: you can change your own profile picture only')
+function refusalOf({ userExists, isOwn }: Facts): ApiError | undefined {
+  if (!userExists) return new ApiError(404, 'userId: there is no user with this id')
+  if (!isOwn) return new ApiError(403, 'userId: you can change your own profile picture only')
   return undefined
 }
 
 export const deleteProfilePicture = endpoint(
   deleteProfilePictureContract,
   async ({ params: { userId } }, call) => {
-    const [explanation, , [unlinked]] = await call.run(explainPicture, [doomPicture, unlinkPicture], {
+    const [explanation, , [unlinked]] = await call.run(explainPicture, [orphanPicture, unlinkPicture], {
       userId,
-      sweepAfter: sweepAfter(new Date(call.now)),
+      deleteAfter: deleteAfter(new Date(call.now)),
     })
     if (!unlinked) {
       const refusal = refusalOf(explanation)
       if (refusal) throw refusal
       if (explanation.isUploading)
-        throw new Refusal(409, 'An upload of a new picture is under way: try again when it is done')
+        throw new ApiError(409, 'An upload of a new picture is under way: try again when it is done')
     }
     if (unlinked?.objectKey) await deleteObject(call.objects, unlinked.objectKey)
     return { body: { userId, deleted: true as const } }
@@ -63,7 +63,7 @@ export const putProfilePicture = endpoint(
     const bytes = await readBytes(request, LIMIT_BYTES, call)
     const contentType = imageTypeOf(bytes)
     if (!contentType)
-      throw await call.refuseInput(
+      throw await call.inputError(
         `body: expected a PNG, JPEG, GIF or WebP picture, got ${bytes.byteLength} bytes that are none`,
       )
 
@@ -72,24 +72,24 @@ export const putProfilePicture = endpoint(
       userId,
       objectId: newUuid(),
       leaseExpiresAt: leaseExpiresAt.toISOString(),
-      sweepAfter: sweepAfter(leaseExpiresAt),
+      deleteAfter: deleteAfter(leaseExpiresAt),
     })
     if (!upload) throw refusalOf(facts)
 
     await putObject(call.objects, upload.objectKey, bytes, bytes.byteLength)
 
     const stored = new Date()
-    const [after, , [picture]] = await call.run(explainPicture, [doomReplaced, linkPicture, spareUploaded], {
+    const [after, , [picture]] = await call.run(explainPicture, [orphanReplaced, linkPicture, keepUploaded], {
       userId,
       ...upload,
       contentType,
       now: stored.toISOString(),
-      sweepAfter: sweepAfter(stored),
+      deleteAfter: deleteAfter(stored),
     })
     if (picture) return { body: { userId, contentType, updatedAt: picture.updatedAt } }
     throw (
       refusalOf(after) ??
-      new Refusal(409, 'The upload took too long, or a newer one took its place: try again')
+      new ApiError(409, 'The upload took too long, or a newer one took its place: try again')
     )
   },
 )
@@ -99,7 +99,7 @@ export const retrieveProfilePicture = endpoint(
   async ({ params, headers: asked }, call) => {
     const [facts, [picture]] = await call.run(explainPicture, [selectPicture], params)
     if (!picture) {
-      throw new Refusal(
+      throw new ApiError(
         404,
         facts.userExists ? 'The user has no picture' : 'userId: there is no user with this id',
       )

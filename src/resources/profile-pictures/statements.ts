@@ -1,12 +1,12 @@
-/** Profile pictures, in SQL. An object that no picture refers to is in the table of doomed objects. */
+/** Profile pictures, in SQL. An object that no picture refers to is in the table of orphaned objects. */
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import { callerOrganization, callerUser, explaining, mayAct, now } from '../../access/caller.ts'
-import { apiKeys, doomedObjects, profilePictures, users } from '../../db/schema.ts'
-import { compile, compileChange, excluded, query, rowOf } from '../../db/statement.ts'
+import { callerOrganization, callerUser, explaining, mayAct, now } from '../../access/guard.ts'
+import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
+import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
 
 const userId = sql.placeholder('userId')
 /** When the sweep deletes the object once more: nothing can still write it then. */
-const sweepAfter = sql.placeholder('sweepAfter')
+const deleteAfter = sql.placeholder('deleteAfter')
 
 const isUser = and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId))
 const isUploading = sql<0 | 1>`coalesce(${profilePictures.leaseExpiresAt} > ${now}, false)`
@@ -31,12 +31,12 @@ const isDeletable = and(
   or(isNull(profilePictures.leaseExpiresAt), lte(profilePictures.leaseExpiresAt, now)),
 )
 
-export const doomPicture = compile(
+export const orphanPicture = compile(
   query
-    .insert(doomedObjects)
+    .insert(orphanedObjects)
     .select(
       query
-        .select(rowOf(doomedObjects, { objectKey: profilePictures.objectKey, sweepAfter }))
+        .select(insertRow(orphanedObjects, { objectKey: profilePictures.objectKey, deleteAfter }))
         .from(profilePictures)
         .where(and(isDeletable, isNotNull(profilePictures.objectKey))),
     )
@@ -57,18 +57,18 @@ const isOwn = and(mayAct, eq(users.id, apiKeys.userId))
 /** The object that the upload writes. */
 const uploadingObjectKey = sql`'profile-pictures/' || ${users.organizationId} || '/' || ${sql.placeholder('objectId')}`
 
-/** An upload begins by dooming the object that it writes, so that no byte of one that fails stays for good. */
+/** An upload begins by deletingWithObjects the object that it writes, so that no byte of one that fails stays for good. */
 export const beginUpload = compile(
   query
-    .insert(doomedObjects)
+    .insert(orphanedObjects)
     .select(
       query
-        .select(rowOf(doomedObjects, { objectKey: uploadingObjectKey, sweepAfter }))
+        .select(insertRow(orphanedObjects, { objectKey: uploadingObjectKey, deleteAfter }))
         .from(apiKeys)
         .innerJoin(users, isUser)
         .where(isOwn),
     )
-    .returning({ objectKey: doomedObjects.objectKey }),
+    .returning({ objectKey: orphanedObjects.objectKey }),
 )
 
 /** Leases the picture to the upload. The lease of one that began before ends. */
@@ -78,7 +78,7 @@ export const leasePicture = compile(
     .select(
       query
         .select(
-          rowOf(profilePictures, {
+          insertRow(profilePictures, {
             organizationId: users.organizationId,
             userId: users.id,
             uploadingObjectKey,
@@ -102,13 +102,13 @@ const isLeased = and(
   gt(profilePictures.leaseExpiresAt, now),
 )
 
-/** Dooms the object that the upload takes the place of, if any. */
-export const doomReplaced = compile(
+/** Orphans the object that the upload takes the place of, if any. */
+export const orphanReplaced = compile(
   query
-    .insert(doomedObjects)
+    .insert(orphanedObjects)
     .select(
       query
-        .select(rowOf(doomedObjects, { objectKey: profilePictures.objectKey, sweepAfter }))
+        .select(insertRow(orphanedObjects, { objectKey: profilePictures.objectKey, deleteAfter }))
         .from(apiKeys)
         .innerJoin(users, isUser)
         .innerJoin(profilePictures, and(ofUser, isLeased, isNotNull(profilePictures.objectKey)))
@@ -152,9 +152,9 @@ const linkedObject = query
     ),
   )
 
-/** What is linked is doomed no longer. */
-export const spareUploaded = compile(
-  query.delete(doomedObjects).where(eq(doomedObjects.objectKey, linkedObject)),
+/** What is linked is orphaned no longer. */
+export const keepUploaded = compile(
+  query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, linkedObject)),
 )
 
 export const selectPicture = compile(

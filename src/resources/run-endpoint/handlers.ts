@@ -1,7 +1,7 @@
 import type { Call } from '../../access/call.ts'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
 import { seal } from '../../crypto/sealed-value.ts'
-import { Refusal } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { describeSent } from '../../http/problems.ts'
 import {
@@ -14,10 +14,10 @@ import { mintSecret, SECRET_CONTEXT } from './signature.ts'
 import { explainEndpoint, putEndpoint, removeEndpoint, rotateSecret, selectEndpoint } from './statements.ts'
 import { problemOfReceiver } from './url.ts'
 
-const limited = () => new Refusal(403, 'This API key is limited to projects, and the run endpoint is of all')
+const limited = () => new ApiError(403, 'This API key is limited to projects, and the run endpoint is of all')
 
-function refusalOf(facts: { endpointExists: 0 | 1 }): Refusal {
-  return facts.endpointExists ? limited() : new Refusal(404, 'There is no run endpoint: set one first')
+function refusalOf(facts: { endpointExists: 0 | 1 }): ApiError {
+  return facts.endpointExists ? limited() : new ApiError(404, 'There is no run endpoint: set one first')
 }
 
 /** A new secret, sealed for the caller's organization, which has to be known before the trip. */
@@ -38,7 +38,7 @@ function originOf(url: string): string {
 
 export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, call) => {
   const problem = problemOfReceiver(body.url, call.allowsLocalRunEndpoints)
-  if (problem) throw await call.refuseInput(`url: ${problem}, got ${originOf(body.url)}`)
+  if (problem) throw await call.inputError(`url: ${problem}, got ${originOf(body.url)}`)
   const { secret, values } = await newSecret(call)
   const url = new URL(body.url).href
   const [, [stored]] = await call.run(explainEndpoint, [putEndpoint], { url, ...values })
@@ -70,7 +70,7 @@ export const rotateRunEndpoint = endpoint(
     })
     if (runEndpoint) return { body: { ...runEndpoint, secret } }
     if (!facts.endpointExists || !facts.inReach) throw refusalOf(facts)
-    throw new Refusal(
+    throw new ApiError(
       409,
       'The secret was rotated, and the one before still signs: wait until it expires, or rotate with overlapSeconds 0',
     )

@@ -1,8 +1,8 @@
 /** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import { explaining, isUnlimited, mayAct, now } from '../../access/caller.ts'
+import { explaining, isUnrestricted, mayAct, now } from '../../access/guard.ts'
 import { apiKeys, runEndpoints } from '../../db/schema.ts'
-import { compile, compileChange, excluded, query, rowOf } from '../../db/statement.ts'
+import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
 
 const sealedSecret = sql.placeholder('sealedSecret')
 const expiresAt = sql.placeholder('expiresAt')
@@ -10,7 +10,7 @@ const expiresAt = sql.placeholder('expiresAt')
 const isOfCaller = eq(runEndpoints.organizationId, apiKeys.organizationId)
 
 /** It receives the runs of every project, so a key that is limited to some has nothing to do with it. */
-const mayManage = and(mayAct, isUnlimited)
+const mayManage = and(mayAct, isUnrestricted)
 const managedOrganization = query
   .select({ organizationId: apiKeys.organizationId })
   .from(apiKeys)
@@ -19,7 +19,7 @@ const managedOrganization = query
 export const explainEndpoint = compile(
   explaining({
     endpointExists: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('endpointExists'),
-    inReach: sql<0 | 1>`${isUnlimited}`.as('inReach'),
+    inReach: sql<0 | 1>`${isUnrestricted}`.as('inReach'),
   }).leftJoin(runEndpoints, isOfCaller),
 )
 
@@ -46,7 +46,7 @@ export const putEndpoint = compileChange(
     .select(
       query
         .select(
-          rowOf(runEndpoints, {
+          insertRow(runEndpoints, {
             organizationId: apiKeys.organizationId,
             url: sql.placeholder('url'),
             sealedSecret,

@@ -1,6 +1,6 @@
-import { type CallerFacts, explainUnlimited } from '../../access/caller.ts'
+import { type CallerFacts, explainUnlimited } from '../../access/guard.ts'
 import type { Statement } from '../../db/statement.ts'
-import { outOfReach, Refusal } from '../../errors.ts'
+import { ApiError, outOfReach } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { END, pageOf, pagingOf } from '../../http/paging.ts'
 import { enqueueRuns } from '../../queue.ts'
@@ -100,7 +100,7 @@ export const listRuns = endpoint(listRunsContract, async ({ query }, call) => {
   const values = { ...pagingOf(query), status: query.status }
   const [facts, runs] = await call.run(explainUnlimited, [listOfStatus], values)
   if (!facts.inReach) {
-    throw new Refusal(403, 'This API key is limited to projects: list the runs of one of their schedules')
+    throw new ApiError(403, 'This API key is limited to projects: list the runs of one of their schedules')
   }
   return { body: pageOf(runs, query, ({ id }) => id) }
 })
@@ -110,8 +110,8 @@ interface RunFacts extends CallerFacts {
   inReach: 0 | 1
 }
 
-function refusalOfRun(facts: RunFacts): Refusal {
-  return facts.runExists ? outOfReach() : new Refusal(404, 'runId: there is no run with this id')
+function refusalOfRun(facts: RunFacts): ApiError {
+  return facts.runExists ? outOfReach() : new ApiError(404, 'runId: there is no run with this id')
 }
 
 export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, call) => {
@@ -123,6 +123,7 @@ export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, call
 export const acknowledgeRun = endpoint(acknowledgeRunContract, async ({ params }, call) => {
   const [facts, , [run]] = await call.run(explainRun, [acknowledge, selectRun], params)
   if (!run) throw refusalOfRun(facts)
-  if (run.status !== 'delivered') throw new Refusal(409, `The run is ${run.status}: there is nothing to take`)
+  if (run.status !== 'delivered')
+    throw new ApiError(409, `The run is ${run.status}: there is nothing to take`)
   return { body: run }
 })

@@ -1,9 +1,9 @@
 /** The runs of schedules, in SQL. */
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { explaining, isInReach, isUnlimited, mayAct, now } from '../../access/caller.ts'
+import { explaining, isInReach, isUnrestricted, mayAct, now } from '../../access/guard.ts'
 import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
-import { compile, compileChange, query, rowOf } from '../../db/statement.ts'
+import { compile, compileChange, insertRow, query } from '../../db/statement.ts'
 import {
   hasParent,
   hasRunEndpoint,
@@ -74,7 +74,7 @@ function runsOf(parentType: 'project' | 'agent') {
       .select(
         query
           .select(
-            rowOf(runs, {
+            insertRow(runs, {
               organizationId: schedules.organizationId,
               scheduleId: schedules.id,
               scheduledAt,
@@ -184,7 +184,7 @@ export const listRuns = compile(
     .leftJoin(schedules, isScheduleOf(runs))
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs))
-    .where(and(mayAct, isUnlimited, isThere))
+    .where(and(mayAct, isUnrestricted, isThere))
     .orderBy(asc(runs.id))
     .limit(rowLimit),
 )

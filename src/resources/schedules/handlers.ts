@@ -1,12 +1,12 @@
 import { v7 as newUuid } from 'uuid'
 import type { Call } from '../../access/call.ts'
-import { explainCaller } from '../../access/caller.ts'
+import { explainCaller } from '../../access/guard.ts'
 import { quotaExceeded } from '../../access/quotas.ts'
 import { nextRun, runsAfter } from '../../cron/next-run.ts'
 import { localTime } from '../../cron/timezone.ts'
 import type { Statement, Values } from '../../db/statement.ts'
 import type { Quota } from '../../db/usage.ts'
-import { outOfReach, Refusal } from '../../errors.ts'
+import { ApiError, outOfReach } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { idempotencyOf } from '../../http/idempotency.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
@@ -84,11 +84,14 @@ async function create<Schedule>(
   if (!explanation.parentExists) throw noParent(owner)
   if (!explanation.inReach) throw outOfReach()
   if (explanation.isRepeated) {
-    throw new Refusal(409, 'Idempotency-Key: it was used with another body; use a new key for a new schedule')
+    throw new ApiError(
+      409,
+      'Idempotency-Key: it was used with another body; use a new key for a new schedule',
+    )
   }
   if (explanation.isArchived) throw archived(owner)
   if (explanation.exceededQuota) throw quotaExceeded(explanation.exceededQuota, call.limits)
-  throw new Refusal(409, `The ${owner.noun} has ${limit} schedules, the most allowed: delete one first`)
+  throw new ApiError(409, `The ${owner.noun} has ${limit} schedules, the most allowed: delete one first`)
 }
 
 interface LifeStatements<Schedule> {
@@ -107,11 +110,11 @@ function lifeOf<const O extends Owner>(
   contracts: Contracts<O>,
   { explain, list, retrieve, update, removals }: LifeStatements<object>,
 ) {
-  function refusal(facts: ScheduleFacts): Refusal {
+  function refusal(facts: ScheduleFacts): ApiError {
     const unreadable = refusalOf(owner, facts)
     if (unreadable) return unreadable
     if (facts.isArchived) return archived(owner)
-    return new Refusal(409, 'Another request changed the schedule meanwhile: try again')
+    return new ApiError(409, 'Another request changed the schedule meanwhile: try again')
   }
 
   async function retrieveSchedule(call: Call, ids: Values): Promise<Schedule> {

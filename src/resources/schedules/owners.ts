@@ -1,7 +1,7 @@
 /** Whose schedules they are: projects' and agents'. Both kinds are the same but for names. */
 import * as z from 'zod/mini'
-import type { CallerFacts } from '../../access/caller.ts'
-import { outOfReach, Refusal } from '../../errors.ts'
+import type { CallerFacts } from '../../access/guard.ts'
+import { ApiError, outOfReach } from '../../errors.ts'
 import { externalId, uuid } from '../../http/fields.ts'
 
 export interface Owner {
@@ -50,13 +50,13 @@ export function idsOf({ idName }: Owner, params: Readonly<Record<string, string>
 }
 
 export const noParent = ({ noun }: Pick<Owner, 'noun'>) =>
-  new Refusal(404, `${noun}Id: there is no ${noun} with this id`)
+  new ApiError(404, `${noun}Id: there is no ${noun} with this id`)
 
 const noSchedule = ({ noun }: Pick<Owner, 'noun'>) =>
-  new Refusal(404, `scheduleId: the ${noun} has no schedule with this id`)
+  new ApiError(404, `scheduleId: the ${noun} has no schedule with this id`)
 
 export const archived = ({ noun }: Pick<Owner, 'noun'>) =>
-  new Refusal(409, `The ${noun} is archived: unarchive it first`)
+  new ApiError(409, `The ${noun} is archived: unarchive it first`)
 
 /** What is explained of the parent that a request names, and of its schedule. */
 export interface ParentFacts extends CallerFacts {
@@ -69,7 +69,7 @@ export interface ScheduleFacts extends ParentFacts {
 }
 
 /** What stands in the way of reading the schedule, in the order of docs/contract.md. */
-export function refusalOf(owner: Owner, facts: ScheduleFacts): Refusal | undefined {
+export function refusalOf(owner: Owner, facts: ScheduleFacts): ApiError | undefined {
   if (!facts.parentExists) return noParent(owner)
   if (!facts.scheduleExists) return noSchedule(owner)
   return facts.inReach ? undefined : outOfReach()

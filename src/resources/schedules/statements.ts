@@ -1,10 +1,10 @@
 /** The schedules of projects and of agents, in SQL, once for both kinds of parent. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { explaining, isInReach, mayAct, now } from '../../access/caller.ts'
+import { explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { agents, apiKeys, deletions, projects, schedules } from '../../db/schema.ts'
-import { compile, compileChange, query, rowOf, type Statement } from '../../db/statement.ts'
+import { compile, compileChange, insertRow, query, type Statement } from '../../db/statement.ts'
 
 const parentId = sql.placeholder('parentId')
 const id = sql.placeholder('id')
@@ -82,7 +82,7 @@ function creating(parentType: ParentType) {
       .select(
         query
           .select(
-            rowOf(schedules, {
+            insertRow(schedules, {
               organizationId: parent.organizationId,
               parentType,
               parentId: parent.id,
@@ -258,7 +258,7 @@ function lifeOf<Schedule>(
     query.insert(deletions).select(
       query
         .select(
-          rowOf(deletions, {
+          insertRow(deletions, {
             organizationId: schedules.organizationId,
             resourceType: sql`'schedule'`,
             resourceId: schedules.id,

@@ -1,14 +1,14 @@
 import { v7 as newUuid } from 'uuid'
 import type { Call } from '../../access/call.ts'
-import type { CallerFacts } from '../../access/caller.ts'
+import type { CallerFacts } from '../../access/guard.ts'
 import { quotaExceeded } from '../../access/quotas.ts'
 import type { Quota } from '../../db/usage.ts'
-import { outOfReach, Refusal } from '../../errors.ts'
+import { ApiError, outOfReach } from '../../errors.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
 import { contentRange, rangeOf } from '../../http/range.ts'
-import { sweepAfter } from '../../objects/orphans.ts'
+import { deleteAfter } from '../../objects/orphans.ts'
 import { deleteObject, entityTagOf, getObject, putObject } from '../../objects/store.ts'
 import {
   deleteSessionFileContract,
@@ -19,16 +19,16 @@ import {
 import {
   beginUpload,
   deleteFile,
-  doomContent,
-  doomReplaced,
-  doomUnrecorded,
   explainFile,
   explainList,
   explainUpload,
+  keepUploaded,
+  orphanContent,
+  orphanReplaced,
+  orphanUnrecorded,
   putFile,
   selectContent,
   selectFiles,
-  spareUploaded,
 } from './statements.ts'
 
 /** How long an upload may take. */
@@ -43,26 +43,26 @@ interface Facts extends CallerFacts {
 }
 
 /** What stands in the way of reading, in the order of docs/contract.md. */
-function refusalOf(facts: Facts): Refusal | undefined {
-  if (!facts.sessionExists) return new Refusal(404, 'sessionId: there is no session with this id')
+function refusalOf(facts: Facts): ApiError | undefined {
+  if (!facts.sessionExists) return new ApiError(404, 'sessionId: there is no session with this id')
   if (!facts.isDeleted && facts.fileExists === 0) {
-    return new Refusal(404, 'fileId: the session has no file with this id')
+    return new ApiError(404, 'fileId: the session has no file with this id')
   }
   if (!facts.inReach) return outOfReach()
-  if (facts.isDeleted) return new Refusal(410, 'The session was deleted, and its files with it')
+  if (facts.isDeleted) return new ApiError(410, 'The session was deleted, and its files with it')
   return undefined
 }
 
-const frozen = () => new Refusal(409, "The session's project is archived, and so frozen: unarchive it first")
+const frozen = () => new ApiError(409, "The session's project is archived, and so frozen: unarchive it first")
 
 /** What stands in the way of an upload where nothing stands in the way of reading. */
 function conflictOf(
   facts: Facts & { isFrozen: 0 | 1; exceededQuota: Quota | null },
   { limits }: Call,
-): Refusal {
+): ApiError {
   if (facts.isFrozen) return frozen()
   if (facts.exceededQuota) return quotaExceeded(facts.exceededQuota, limits)
-  return new Refusal(409, 'The upload took over an hour: send a smaller file')
+  return new ApiError(409, 'The upload took over an hour: send a smaller file')
 }
 
 export const listSessionFiles = endpoint(listSessionFilesContract, async ({ params, query }, call) => {
@@ -71,7 +71,7 @@ export const listSessionFiles = endpoint(listSessionFilesContract, async ({ para
   const refusal = refusalOf(facts)
   if (refusal) throw refusal
   if (facts.cursorIsElsewhere) {
-    throw new Refusal(409, 'cursor: it is a file of another session; pass the nextCursor of the page before')
+    throw new ApiError(409, 'cursor: it is a file of another session; pass the nextCursor of the page before')
   }
   return { body: pageOf(files, query, ({ id }) => id) }
 })
@@ -83,21 +83,21 @@ export const putSessionFile = endpoint(putSessionFileContract, async ({ params, 
   const [before, [upload]] = await call.run(explainUpload, [beginUpload], {
     ...file,
     objectId: newUuid(),
-    sweepAfter: sweepAfter(leaseExpiresAt),
+    deleteAfter: deleteAfter(leaseExpiresAt),
   })
   if (!upload) throw refusalOf(before) ?? conflictOf(before, call)
 
   await putObject(call.objects, upload.objectKey, request.body ?? new ArrayBuffer(0), sizeBytes)
 
   const stored = new Date()
-  const steps = [doomReplaced, putFile, spareUploaded, doomUnrecorded] as const
+  const steps = [orphanReplaced, putFile, keepUploaded, orphanUnrecorded] as const
   const [after, , [recorded]] = await call.run(explainUpload, steps, {
     ...file,
     ...upload,
     fileId: newUuid(),
     now: stored.toISOString(),
-    sweepAfter: sweepAfter(stored),
-    notSweptBefore: sweepAfter(stored),
+    deleteAfter: deleteAfter(stored),
+    notSweptBefore: deleteAfter(stored),
   })
   if (recorded) return { body: recorded }
   throw refusalOf(after) ?? conflictOf(after, call)
@@ -131,8 +131,8 @@ export const retrieveSessionFileContent = endpoint(
 )
 
 export const deleteSessionFile = endpoint(deleteSessionFileContract, async ({ params }, call) => {
-  const values = { ...params, sweepAfter: sweepAfter(new Date(call.now)) }
-  const [facts, , [deleted]] = await call.run(explainFile, [doomContent, deleteFile], values)
+  const values = { ...params, deleteAfter: deleteAfter(new Date(call.now)) }
+  const [facts, , [deleted]] = await call.run(explainFile, [orphanContent, deleteFile], values)
   if (!deleted) throw refusalOf(facts) ?? frozen()
   await deleteObject(call.objects, deleted.objectKey)
   return { body: { deleted: true as const, id: params.fileId } }

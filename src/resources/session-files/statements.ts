@@ -1,17 +1,17 @@
 /** The files of a session, in SQL. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, not, or, type SQL, sql } from 'drizzle-orm'
-import { callerOrganization, explaining, isInReach, mayAct, now } from '../../access/caller.ts'
+import { callerOrganization, explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
-import { apiKeys, deletions, doomedObjects, projects, sessionFiles, sessions } from '../../db/schema.ts'
-import { compile, compileChange, excluded, query, rowOf } from '../../db/statement.ts'
+import { apiKeys, deletions, orphanedObjects, projects, sessionFiles, sessions } from '../../db/schema.ts'
+import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
 
 const sessionId = sql.placeholder('sessionId')
 const fileId = sql.placeholder('fileId')
 const path = sql.placeholder('path')
 const objectKey = sql.placeholder('objectKey')
 const sizeBytes = sql.placeholder('sizeBytes')
-/** When the sweep deletes a doomed object: nothing can still write it then. */
-const sweepAfter = sql.placeholder('sweepAfter')
+/** When the sweep deletes a orphaned object: nothing can still write it then. */
+const deleteAfter = sql.placeholder('deleteAfter')
 /** The id that the page begins after; the empty text comes before every id. */
 const cursor = sql.placeholder('cursor')
 const rowLimit = sql.placeholder('rowLimit')
@@ -121,16 +121,16 @@ export const selectFiles = compile(
     .limit(rowLimit),
 )
 
-/** An upload begins by dooming the object that it writes, so that no byte of one that fails stays for good. */
+/** An upload begins by deletingWithObjects the object that it writes, so that no byte of one that fails stays for good. */
 export const beginUpload = compile(
   query
-    .insert(doomedObjects)
+    .insert(orphanedObjects)
     .select(
       query
         .select(
-          rowOf(doomedObjects, {
+          insertRow(orphanedObjects, {
             objectKey: sql`'session-files/' || ${sessions.organizationId} || '/' || ${sql.placeholder('objectId')}`,
-            sweepAfter,
+            deleteAfter,
           }),
         )
         .from(apiKeys)
@@ -138,26 +138,26 @@ export const beginUpload = compile(
         .innerJoin(projects, isItsProject)
         .where(mayUpload),
     )
-    .returning({ objectKey: doomedObjects.objectKey }),
+    .returning({ objectKey: orphanedObjects.objectKey }),
 )
 
 /** The object of the upload, as long as the sweep is far from it. */
 const isUploaded = and(
-  eq(doomedObjects.objectKey, objectKey),
-  gt(doomedObjects.sweepAfter, sql.placeholder('notSweptBefore')),
+  eq(orphanedObjects.objectKey, objectKey),
+  gt(orphanedObjects.deleteAfter, sql.placeholder('notSweptBefore')),
 )
 
-/** Dooms the object that the upload takes the place of, if any. */
-export const doomReplaced = compile(
+/** Orphans the object that the upload takes the place of, if any. */
+export const orphanReplaced = compile(
   query
-    .insert(doomedObjects)
+    .insert(orphanedObjects)
     .select(
       query
-        .select(rowOf(doomedObjects, { objectKey: sessionFiles.objectKey, sweepAfter }))
+        .select(insertRow(orphanedObjects, { objectKey: sessionFiles.objectKey, deleteAfter }))
         .from(apiKeys)
         .innerJoin(sessions, isSession)
         .innerJoin(projects, isItsProject)
-        .innerJoin(doomedObjects, isUploaded)
+        .innerJoin(orphanedObjects, isUploaded)
         .innerJoin(sessionFiles, and(isOfSession, eq(sessionFiles.path, path)))
         .where(mayUpload),
     )
@@ -171,12 +171,12 @@ export const putFile = compileChange(
     .select(
       query
         .select(
-          rowOf(sessionFiles, {
+          insertRow(sessionFiles, {
             organizationId: sessions.organizationId,
             sessionId: sessions.id,
             id: fileId,
             path,
-            objectKey: doomedObjects.objectKey,
+            objectKey: orphanedObjects.objectKey,
             sizeBytes: sql`cast(${sizeBytes} as integer)`,
             createdAt: now,
             updatedAt: now,
@@ -185,7 +185,7 @@ export const putFile = compileChange(
         .from(apiKeys)
         .innerJoin(sessions, isSession)
         .innerJoin(projects, isItsProject)
-        .innerJoin(doomedObjects, isUploaded)
+        .innerJoin(orphanedObjects, isUploaded)
         .where(mayUpload),
     )
     .onConflictDoUpdate({
@@ -211,19 +211,19 @@ const recordedObject = query
     ),
   )
 
-/** What is recorded is doomed no longer. */
-export const spareUploaded = compile(
-  query.delete(doomedObjects).where(eq(doomedObjects.objectKey, recordedObject)),
+/** What is recorded is orphaned no longer. */
+export const keepUploaded = compile(
+  query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, recordedObject)),
 )
 
 /**
- * What is not recorded stays doomed, also where it took so long to store that the sweep was there before. It acts where
+ * What is not recorded stays orphaned, also where it took so long to store that the sweep was there before. It acts where
  * the guard does not hold, too: the key of the object is the service's own, and nobody else's.
  */
-export const doomUnrecorded = compile(
+export const orphanUnrecorded = compile(
   query
-    .insert(doomedObjects)
-    .select(sql`select ${objectKey}, ${sql.placeholder('sweepAfter')} where not exists ${recordedObject}`)
+    .insert(orphanedObjects)
+    .select(sql`select ${objectKey}, ${sql.placeholder('deleteAfter')} where not exists ${recordedObject}`)
     .onConflictDoNothing(),
 )
 
@@ -246,12 +246,12 @@ export const selectContent = compile(
     .where(mayRead),
 )
 
-export const doomContent = compile(
+export const orphanContent = compile(
   query
-    .insert(doomedObjects)
+    .insert(orphanedObjects)
     .select(
       query
-        .select(rowOf(doomedObjects, { objectKey: sessionFiles.objectKey, sweepAfter }))
+        .select(insertRow(orphanedObjects, { objectKey: sessionFiles.objectKey, deleteAfter }))
         .from(apiKeys)
         .innerJoin(sessions, isSession)
         .innerJoin(projects, isItsProject)

@@ -1,7 +1,7 @@
 import { v7 as newUuid } from 'uuid'
-import { explainCaller } from '../../access/caller.ts'
+import { explainCaller } from '../../access/guard.ts'
 import { quotaExceeded } from '../../access/quotas.ts'
-import { Refusal } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { idempotencyOf } from '../../http/idempotency.ts'
@@ -32,10 +32,10 @@ import {
   updateSkill as updateSkillStatement,
 } from './statements.ts'
 
-const noSkill = () => new Refusal(404, 'skillId: there is no skill with this id')
+const noSkill = () => new ApiError(404, 'skillId: there is no skill with this id')
 
 const nameTaken = () =>
-  new Refusal(409, 'name: another skill has this name; choose another, or change that one')
+  new ApiError(409, 'name: another skill has this name; choose another, or change that one')
 
 export const retrieveSkill = endpoint(retrieveSkillContract, async ({ params, headers }, call) => {
   const [explanation, [skill], files] = await call.run(explainSkill, [selectSkill, selectSkillFiles], params)
@@ -85,7 +85,7 @@ export const createSkill = endpoint(createSkillContract, async ({ headers, body,
   if (created)
     return { body: { ...created, files: createdFiles }, headers: { Location: `${path}/${created.id}` } }
   if (facts.isRepeated) {
-    throw new Refusal(409, 'Idempotency-Key: it was used with another body; use a new key for a new skill')
+    throw new ApiError(409, 'Idempotency-Key: it was used with another body; use a new key for a new skill')
   }
   throw facts.exceededQuota ? quotaExceeded(facts.exceededQuota, call.limits) : nameTaken()
 })

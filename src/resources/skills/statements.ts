@@ -1,10 +1,10 @@
 /** Skills and their files, in SQL. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { callerOrganization, explaining, mayAct, now } from '../../access/caller.ts'
+import { callerOrganization, explaining, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { apiKeys, skillFiles, skills } from '../../db/schema.ts'
-import { chunkOf, compile, compileChange, excluded, query, rowOf } from '../../db/statement.ts'
+import { chunkOf, compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
 
 const skillId = sql.placeholder('skillId')
 const name = sql.placeholder('name')
@@ -85,7 +85,7 @@ export const insertSkill = compileChange(
     .select(
       query
         .select(
-          rowOf(skills, {
+          insertRow(skills, {
             organizationId: apiKeys.organizationId,
             id: skillId,
             name,
@@ -113,7 +113,7 @@ export const putFiles = compile(
     .select(
       query
         .select(
-          rowOf(skillFiles, {
+          insertRow(skillFiles, {
             organizationId: skills.organizationId,
             skillId: skills.id,
             filename: FILES.column('filename'),

@@ -9,9 +9,9 @@ import { agents, missedSpans, projects, runs, schedules } from '../../../db/sche
 import {
   compileUnguarded,
   excluded,
+  insertRow,
   jsonRows,
   query,
-  rowOf,
   runBatch,
   type Value,
 } from '../../../db/statement.ts'
@@ -82,7 +82,7 @@ const insertRuns = compileUnguarded(
     .select(
       query
         .select(
-          rowOf(runs, {
+          insertRow(runs, {
             organizationId: schedules.organizationId,
             scheduleId: schedules.id,
             scheduledAt: claims.column('scheduledAt'),
@@ -113,7 +113,7 @@ const insertMissedSpans = compileUnguarded(
     .select(
       query
         .select(
-          rowOf(missedSpans, {
+          insertRow(missedSpans, {
             organizationId: schedules.organizationId,
             scheduleId: schedules.id,
             missedFrom: claims.column('dueAt'),

@@ -6,7 +6,7 @@ import { asc, gte, lte, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { missedSpans, runs, schedules } from '../../../db/schema.ts'
-import { compileUnguarded, jsonRows, query, rowOf, runBatch } from '../../../db/statement.ts'
+import { compileUnguarded, insertRow, jsonRows, query, runBatch } from '../../../db/statement.ts'
 import type { TickEnvironment } from '../../../environment.ts'
 import { oldestRunKept } from '../../../maintenance/retention.ts'
 import { isScheduleOf } from '../parents.ts'
@@ -39,7 +39,7 @@ const insertSkipped = compileUnguarded(
     .select(
       query
         .select(
-          rowOf(runs, {
+          insertRow(runs, {
             organizationId: schedules.organizationId,
             scheduleId: schedules.id,
             scheduledAt: missed.column('scheduledAt'),

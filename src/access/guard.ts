@@ -32,7 +32,7 @@ export function isInReach(projectId: SQLWrapper): SQL<0 | 1> {
 }
 
 /** Of the caller's key in `apiKeys`: true if it isn't limited to projects. What is of all projects asks for it. */
-export const isUnlimited = isNull(apiKeys.projectIds)
+export const isUnrestricted = isNull(apiKeys.projectIds)
 
 /** What every explaining statement says of the caller. No row: nobody has this key. */
 export interface CallerFacts {
@@ -41,7 +41,7 @@ export interface CallerFacts {
   callerOrganizationId: string
   callerUserId: string | null
   /** 1 if `lastUsedAt` is over an hour old. */
-  useIsNews: 0 | 1
+  isLastUsedStale: 0 | 1
 }
 
 /**
@@ -55,7 +55,7 @@ export function explaining<Facts extends Record<string, SQL.Aliased>>(facts: Fac
       inScope: sql<0 | 1>`${isInScope}`.as('inScope'),
       callerOrganizationId: sql<string>`${apiKeys.organizationId}`.as('callerOrganizationId'),
       callerUserId: sql<string | null>`${apiKeys.userId}`.as('callerUserId'),
-      useIsNews: sql<0 | 1>`${isStale()}`.as('useIsNews'),
+      isLastUsedStale: sql<0 | 1>`${isStale()}`.as('isLastUsedStale'),
       ...facts,
     })
     .from(apiKeys)
@@ -66,7 +66,7 @@ export function explaining<Facts extends Record<string, SQL.Aliased>>(facts: Fac
 export const explainCaller: Statement<CallerFacts> = compile(explaining({}))
 
 /** Explains the caller of what is of all projects. */
-export const explainUnlimited = compile(explaining({ inReach: sql<0 | 1>`${isUnlimited}`.as('inReach') }))
+export const explainUnlimited = compile(explaining({ inReach: sql<0 | 1>`${isUnrestricted}`.as('inReach') }))
 
 /** Keeps `lastUsedAt` to the hour. It runs after the answer. */
 export const recordUse = compileUnguarded(
