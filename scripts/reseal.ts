@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { sql } from 'drizzle-orm'
 import { environmentVariables, keyIdOf, runEndpoints } from '../src/db/schema.ts'
-import { compileUnguarded, query } from '../src/db/statement.ts'
+import { query, unguarded } from '../src/db/statement.ts'
 import { openDatabase } from './database.ts'
 import { TARGET_OPTIONS, targetOf } from './wrangler.ts'
 
@@ -32,7 +32,7 @@ const counts = [
   { table: runEndpoints, column: runEndpoints.sealedSecret },
   { table: runEndpoints, column: runEndpoints.previousSealedSecret },
 ].map(({ table, column }) =>
-  compileUnguarded(
+  unguarded(() =>
     query
       .select({ keyId: keyIdOf(column).as('keyId'), count: sql<number>`count(*)`.as('count') })
       .from(table)

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { orphanedObjects } from '../src/db/schema.ts'
-import { bind, compileUnguarded, query } from '../src/db/statement.ts'
+import { bind, query, unguarded } from '../src/db/statement.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from './support/api.ts'
@@ -734,7 +734,7 @@ describe('an upload while a store is away', () => {
   })
 })
 
-const insertOrphaned = compileUnguarded(
+const insertOrphaned = unguarded(() =>
   query.insert(orphanedObjects).values({
     objectKey: sql.placeholder('objectKey'),
     deleteAfter: sql.placeholder('deleteAfter'),

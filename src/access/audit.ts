@@ -3,7 +3,7 @@
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { v7 as newUuid } from 'uuid'
 import { apiKeys, auditEvents } from '../db/schema.ts'
-import { compile, insertRow, query, type Step, type Values } from '../db/statement.ts'
+import { guarded, insertRow, query, type Step, type Values } from '../db/statement.ts'
 import { isCallersKey, isInScope, now } from './guard.ts'
 
 /** What a request is recorded as, if it changes something. */
@@ -44,7 +44,7 @@ const recorded = {
 }
 
 /** Only if the statement before it has changed something: that one has the guard of its operation. */
-export const recordChange = compile(
+export const recordChange = guarded(() =>
   query
     .insert(auditEvents)
     .select(
@@ -64,7 +64,7 @@ export function recordRevocations(
   isRevoked: SQL | undefined,
   mayRevoke: SQL | undefined,
 ) {
-  return compile(
+  return guarded(() =>
     query.insert(auditEvents).select(
       query
         .select(

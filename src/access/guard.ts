@@ -4,7 +4,7 @@
  */
 import { and, eq, gt, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
-import { compile, compileUnguarded, query, type Statement } from '../db/statement.ts'
+import { guarded, query, type Statement, unguarded } from '../db/statement.ts'
 
 /** Bound for every statement by the call: the key's hash, the operation's scope, the instant of the request. */
 const keyHash = sql.placeholder('keyHash')
@@ -63,13 +63,15 @@ export function explaining<Facts extends Record<string, SQL.Aliased>>(facts: Fac
 }
 
 /** Explains the caller alone: for input that is refused before anything else is asked. */
-export const explainCaller: Statement<CallerFacts> = compile(explaining({}))
+export const explainCaller: Statement<CallerFacts> = guarded(() => explaining({}))
 
 /** Explains the caller of what is of all projects. */
-export const explainUnlimited = compile(explaining({ inReach: sql<0 | 1>`${isUnrestricted}`.as('inReach') }))
+export const explainUnlimited = guarded(() =>
+  explaining({ inReach: sql<0 | 1>`${isUnrestricted}`.as('inReach') }),
+)
 
 /** Keeps `lastUsedAt` to the hour. It runs after the answer. */
-export const recordUse = compileUnguarded(
+export const recordUse = unguarded(() =>
   query
     .update(apiKeys)
     .set({ lastUsedAt: sql`${now}` })

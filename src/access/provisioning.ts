@@ -6,18 +6,18 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
 import { apiKeys, deletions, organizations, users } from '../db/schema.ts'
-import { compileUnguarded, query, type Values } from '../db/statement.ts'
+import { query, unguarded, type Values } from '../db/statement.ts'
 import { hashToken, mintToken } from './api-key.ts'
 import type { Scope } from './scopes.ts'
 
 /** Each inserts a whole row: it is bound with a value for every column. */
-export const insertOrganization = compileUnguarded(
+export const insertOrganization = unguarded(() =>
   query.insert(organizations).values(placeholders(organizations)),
 )
-export const insertApiKey = compileUnguarded(query.insert(apiKeys).values(placeholders(apiKeys)))
+export const insertApiKey = unguarded(() => query.insert(apiKeys).values(placeholders(apiKeys)))
 
 /** A user that is there stays as it is. */
-export const insertUserIfMissing = compileUnguarded(
+export const insertUserIfMissing = unguarded(() =>
   query.insert(users).values(placeholders(users)).onConflictDoNothing(),
 )
 
@@ -30,7 +30,7 @@ function placeholders<Table extends SQLiteTable>(table: Table) {
 }
 
 /** Bound with `id`. */
-export const selectOrganization = compileUnguarded(
+export const selectOrganization = unguarded(() =>
   query
     .select({ id: organizations.id })
     .from(organizations)
@@ -38,7 +38,7 @@ export const selectOrganization = compileUnguarded(
 )
 
 /** A row if the user was deleted: its id is never used again. Bound with `organizationId` and `id`. */
-export const selectDeletedUser = compileUnguarded(
+export const selectDeletedUser = unguarded(() =>
   query
     .select({ id: deletions.resourceId })
     .from(deletions)
@@ -52,7 +52,7 @@ export const selectDeletedUser = compileUnguarded(
 )
 
 /** A row if the database has any organization. */
-export const selectAnyOrganization = compileUnguarded(
+export const selectAnyOrganization = unguarded(() =>
   query.select({ id: organizations.id }).from(organizations).limit(1),
 )
 

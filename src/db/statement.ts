@@ -1,4 +1,4 @@
-/** SQL that is written with Drizzle, compiled once at module load, and bound for each request. */
+/** SQL that is written with Drizzle, compiled on first use, and bound for each request. */
 import {
   and,
   fillPlaceholders,
@@ -25,12 +25,12 @@ import type { Database } from './database.ts'
 export type Value = string | number | null
 export type Values = Readonly<Record<string, Value>>
 
-/** A compiled statement whose rows have the shape `Row`. */
+/** SQL with its parameters: a statement whose rows have the shape `Row`. */
 export interface Statement<Row = unknown> {
   readonly sql: string
   readonly parameters: readonly unknown[]
-  /** True if it makes the change that its operation is for: whoever did it is recorded (access/audit.ts). */
-  readonly isChange?: true
+  /** True if it makes the change that its operation is for, which the audit trail records (access/audit.ts). */
+  readonly isChange: boolean
   /** Only for the type checker: no value is ever here. */
   readonly row?: Row
 }
@@ -45,13 +45,19 @@ export type Rows<Steps extends readonly Step[]> = {
     : never
 }
 
+interface Compiled {
+  readonly sql: string
+  readonly params: unknown[]
+}
+
+/** A query of Drizzle. */
 interface Compilable<Result> extends PromiseLike<Result> {
-  toSQL(): { sql: string; params: unknown[] }
+  toSQL(): Compiled
 }
 
 type RowOf<Result> = Result extends readonly (infer Row)[] ? Row : never
 
-/** What the guard, and an explanation of it, is bound to. */
+/** The placeholders of the guard. */
 const GUARD = ['keyHash', 'scope', 'now']
 
 const dialect = new SQLiteAsyncDialect()
@@ -67,25 +73,44 @@ export const query: Pick<BaseSQLiteDatabase<'async', D1Result>, 'select' | 'inse
 } as never
 
 /**
- * Compiles a statement that the guard protects (access/caller.ts).
- * @throws if the guard isn't in it, so that a statement that forgets whose data it touches stops the start-up.
+ * A statement that carries the guard (access/guard.ts).
+ * Its first use throws if the guard isn't in it, so a statement without authorization never reaches the database.
  */
-export function compile<Result>(statement: Compilable<Result>): Statement<RowOf<Result>> {
-  const compiled = compileUnguarded(statement)
-  const names = compiled.parameters.map((parameter) => is(parameter, Placeholder) && parameter.name)
+export function guarded<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
+  return compiledOnFirstUse(() => requireGuard(build().toSQL()))
+}
+
+/** The guarded statement that makes the change which its operation is for. */
+export function guardedChange<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
+  return compiledOnFirstUse(() => requireGuard(build().toSQL()), true)
+}
+
+/** A statement of the service itself, which no HTTP operation reaches: the tick, deliveries, the health check, provisioning. */
+export function unguarded<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
+  return compiledOnFirstUse(() => build().toSQL())
+}
+
+function requireGuard(compiled: Compiled): Compiled {
+  const names = compiled.params.map((parameter) => is(parameter, Placeholder) && parameter.name)
   if (!GUARD.every((name) => names.includes(name))) throw new Error(`No guard in: ${compiled.sql}`)
   return compiled
 }
 
-/** Compiles the statement that makes the change which its operation is for. */
-export function compileChange<Result>(statement: Compilable<Result>): Statement<RowOf<Result>> {
-  return { ...compile(statement), isChange: true }
-}
-
-/** Compiles a statement of the service itself: the tick, the health check, provisioning, what no HTTP operation reaches. */
-export function compileUnguarded<Result>(statement: Compilable<Result>): Statement<RowOf<Result>> {
-  const { sql, params } = statement.toSQL()
-  return { sql, parameters: params }
+function compiledOnFirstUse<Row>(compile: () => Compiled, isChange = false): Statement<Row> {
+  let compiled: Compiled | undefined
+  const once = () => {
+    compiled ??= compile()
+    return compiled
+  }
+  return {
+    get sql() {
+      return once().sql
+    },
+    get parameters() {
+      return once().params
+    },
+    isChange,
+  }
 }
 
 /** @throws if a placeholder of the statement has no value. */

@@ -7,7 +7,7 @@ import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open } from '../crypto/sealed-value.ts'
 import { describeFailure } from '../db/failures.ts'
 import { agents, projects, runEndpoints, runs, schedules } from '../db/schema.ts'
-import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
+import { jsonRows, query, runBatch, unguarded } from '../db/statement.ts'
 import { type Environment, isOn } from '../environment.ts'
 import { enqueueRuns, type RunMessage } from '../queue.ts'
 import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
@@ -35,7 +35,7 @@ const now = sql.placeholder('now')
 const references = jsonRows('references', 'organizationId', 'scheduleId', 'scheduledAt', 'attempts')
 
 /** The runs that are still to be sent: nothing has become of them since they were put into the queue. */
-const selectDeliveries = compileUnguarded(
+const selectDeliveries = unguarded(() =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
@@ -82,7 +82,7 @@ const results = jsonRows(
   'sendAfter',
 )
 
-const recordResults = compileUnguarded(
+const recordResults = unguarded(() =>
   query
     .update(runs)
     .set({
@@ -108,7 +108,7 @@ const failedInARow = sql`(select count(*) from (
     order by ${runs.scheduledAt} desc limit ${sql.raw(String(FAILURES_IN_A_ROW))}
   ) where "status" = 'failed')`
 
-const pauseFailing = compileUnguarded(
+const pauseFailing = unguarded(() =>
   query
     .update(schedules)
     .set({
@@ -137,9 +137,9 @@ function isRunEndpointIn({ table, column }: typeof goneEndpoints) {
     (select ${column('organizationId')}, ${column('url')} from ${table})`
 }
 
-const removeGone = compileUnguarded(query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)))
+const removeGone = unguarded(() => query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)))
 
-const markSlow = compileUnguarded(
+const markSlow = unguarded(() =>
   query
     .update(runEndpoints)
     .set({ slowUntil: sql`${sql.placeholder('slowUntil')}` })

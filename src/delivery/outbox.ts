@@ -1,7 +1,7 @@
 /** Puts runs of the ledger into the queues: new ones, those to be sent again, and those whose lease has ended. */
 import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import { runEndpoints, runs } from '../db/schema.ts'
-import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
+import { jsonRows, query, runBatch, unguarded } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
 import { enqueueRuns, type RunReference } from '../queue.ts'
 import { isRunEndpointOf } from '../resources/schedules/parents.ts'
@@ -14,7 +14,7 @@ const LEASE_MS = 15 * 60_000
 
 const now = sql.placeholder('now')
 
-const selectToSend = compileUnguarded(
+const selectToSend = unguarded(() =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
@@ -36,7 +36,7 @@ type RunToSend = NonNullable<(typeof selectToSend)['row']>
 const sent = jsonRows('sent', 'organizationId', 'scheduleId', 'scheduledAt', 'hasEndpoint')
 
 /** Without an endpoint they wait to be pulled. */
-const leaseSent = compileUnguarded(
+const leaseSent = unguarded(() =>
   query
     .update(runs)
     .set({

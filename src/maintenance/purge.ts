@@ -16,7 +16,7 @@ import {
   sessions,
   variableRequests,
 } from '../db/schema.ts'
-import { compileUnguarded, query, runBatch, type Statement } from '../db/statement.ts'
+import { query, runBatch, type Statement, unguarded } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
 
 /** How many deletions are worked on at a time, and how many rows of a kind are removed for them. */
@@ -91,7 +91,7 @@ const pageOf = ({ table, hangsOn }: Dependents, columns: SQL) =>
 const rowid = (table: SQLiteTable) => sql`${table}.rowid`
 
 const removing = (dependents: Dependents): Statement =>
-  compileUnguarded(
+  unguarded(() =>
     query
       .delete(dependents.table)
       .where(sql`${rowid(dependents.table)} in (${pageOf(dependents, rowid(dependents.table))})`),
@@ -114,7 +114,7 @@ function deleting(
     and ${deletions.resourceType} = ${type} and ${deletions.resourceId} = ${table.id})`
   const row = sql`${table.organizationId}, ${type}, ${table.id}, ${projectId}, ${now}, null`
   return [
-    compileUnguarded(query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing()),
+    unguarded(() => query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing()),
     removing(narrowed(dependents, isRemembered)),
   ]
 }
@@ -124,7 +124,7 @@ function deletingWithObjects(dependents: Dependents, objectKey: SQLWrapper): Sta
   const isOrphaned = sql`(${objectKey} is null or exists (select 1 from ${orphanedObjects} where ${orphanedObjects.objectKey} = ${objectKey}))`
   const page = pageOf(narrowed(dependents, sql`${objectKey} is not null`), sql`${objectKey}, ${now}`)
   return [
-    compileUnguarded(query.insert(orphanedObjects).select(page).onConflictDoNothing()),
+    unguarded(() => query.insert(orphanedObjects).select(page).onConflictDoNothing()),
     removing(narrowed(dependents, isOrphaned)),
   ]
 }
@@ -138,18 +138,18 @@ const isFree = sql.join(
 )
 
 /** Ends the deletions that nothing hangs on any more. */
-const finish = compileUnguarded(
+const finish = unguarded(() =>
   query
     .update(deletions)
     .set({ purgedAt: sql`${now}` })
     .where(sql`${rowid(deletions)} in (select "deletion" from ${pending} where ${isFree})`),
 )
 
-const selectPending = compileUnguarded(
+const selectPending = unguarded(() =>
   query.select({ id: deletions.resourceId }).from(deletions).where(isNull(deletions.purgedAt)).limit(1),
 )
 
-const forgetRequests = compileUnguarded(
+const forgetRequests = unguarded(() =>
   query.delete(variableRequests).where(lte(variableRequests.createdAt, sql.placeholder('dayAgo'))),
 )
 

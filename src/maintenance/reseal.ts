@@ -10,7 +10,7 @@ import { open, type SealedContext, seal } from '../crypto/sealed-value.ts'
 import type { Database } from '../db/database.ts'
 import { describeFailure } from '../db/failures.ts'
 import { environmentVariables, keyIdOf, runEndpoints } from '../db/schema.ts'
-import { compileUnguarded, jsonRows, query, runBatch } from '../db/statement.ts'
+import { jsonRows, query, runBatch, unguarded } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
 import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
 
@@ -48,7 +48,7 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
   }
   return {
     contextOf,
-    select: compileUnguarded(
+    select: unguarded(() =>
       query
         .select(fields)
         .from(table)
@@ -57,7 +57,7 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
         .limit(PAGE_SIZE),
     ),
     /** Unless it was sealed again meanwhile: no two texts begin alike, because each has an IV of its own. */
-    update: compileUnguarded(
+    update: unguarded(() =>
       query
         .update(table)
         .set({ [column.name]: sql`${resealed.column('sealed')}` })

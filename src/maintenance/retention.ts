@@ -4,7 +4,7 @@ import { and, asc, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Database } from '../db/database.ts'
 import { auditEvents, runs } from '../db/schema.ts'
-import { compileUnguarded, query, runBatch } from '../db/statement.ts'
+import { query, runBatch, unguarded } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
 
 const DAY_MS = 86_400_000
@@ -20,8 +20,8 @@ const oldest = sql.placeholder('oldestKept')
 /** Where the table is forgotten: in order of a time that has an index. */
 function forgetting(table: SQLiteTable, time: SQLiteColumn, isOld: SQL | undefined) {
   return {
-    find: compileUnguarded(query.select({ time }).from(table).where(isOld).limit(1)),
-    forget: compileUnguarded(
+    find: unguarded(() => query.select({ time }).from(table).where(isOld).limit(1)),
+    forget: unguarded(() =>
       query.delete(table).where(
         sql`${table}.rowid in ${query
           .select({ rowid: sql`${table}.rowid` })

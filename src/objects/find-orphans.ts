@@ -1,7 +1,7 @@
 /** After a restore: finds the objects that no row refers to, so that the sweep deletes them after a week. */
 import { asc, eq, lte, sql } from 'drizzle-orm'
 import { objectSearches, orphanedObjects } from '../db/schema.ts'
-import { compileUnguarded, insertRow, query, runBatch } from '../db/statement.ts'
+import { insertRow, query, runBatch, unguarded } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
 import { isReferenced } from './references.ts'
 
@@ -14,7 +14,7 @@ const GRACE_MS = 7 * 86_400_000
 
 const startedAt = sql.placeholder('startedAt')
 
-const selectSearch = compileUnguarded(
+const selectSearch = unguarded(() =>
   query
     .select()
     .from(objectSearches)
@@ -24,7 +24,7 @@ const selectSearch = compileUnguarded(
 )
 
 /** Skips objects that a row refers to, and objects that already await deletion, such as those of running uploads. */
-const recordOrphans = compileUnguarded(
+const recordOrphans = unguarded(() =>
   query
     .insert(orphanedObjects)
     .select(
@@ -41,16 +41,14 @@ const recordOrphans = compileUnguarded(
     .onConflictDoNothing(),
 )
 
-const goOn = compileUnguarded(
+const goOn = unguarded(() =>
   query
     .update(objectSearches)
     .set({ cursor: sql`${sql.placeholder('cursor')}` })
     .where(eq(objectSearches.startedAt, startedAt)),
 )
 
-const endSearch = compileUnguarded(
-  query.delete(objectSearches).where(eq(objectSearches.startedAt, startedAt)),
-)
+const endSearch = unguarded(() => query.delete(objectSearches).where(eq(objectSearches.startedAt, startedAt)))
 
 /** Goes through some pages of the store, if a search is on. */
 export async function findOrphans({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import { orphanedObjects } from '../db/schema.ts'
-import { compileUnguarded, query, runBatch } from '../db/statement.ts'
+import { query, runBatch, unguarded } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
 import { isReferenced } from './references.ts'
 
@@ -12,7 +12,7 @@ import { isReferenced } from './references.ts'
 const PAGE_SIZE = 1000
 const PAGES_A_TICK = 10
 
-const selectDue = compileUnguarded(
+const selectDue = unguarded(() =>
   query
     .select({
       objectKey: orphanedObjects.objectKey,
@@ -24,7 +24,7 @@ const selectDue = compileUnguarded(
     .limit(PAGE_SIZE),
 )
 
-const forget = compileUnguarded(
+const forget = unguarded(() =>
   query
     .delete(orphanedObjects)
     .where(

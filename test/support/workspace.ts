@@ -9,14 +9,7 @@ import { nextRun } from '../../src/cron/next-run.ts'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { seal } from '../../src/crypto/sealed-value.ts'
 import * as tables from '../../src/db/schema.ts'
-import {
-  bind,
-  compileUnguarded,
-  query,
-  runBatch,
-  type Statement,
-  type Values,
-} from '../../src/db/statement.ts'
+import { bind, query, runBatch, type Statement, unguarded, type Values } from '../../src/db/statement.ts'
 import { COUNT_USAGE, type Quota } from '../../src/db/usage.ts'
 import { mintSecret, SECRET_CONTEXT } from '../../src/resources/run-endpoint/signature.ts'
 import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
@@ -386,7 +379,7 @@ function inserting(table: SQLiteTable): Statement {
   const columns = Object.keys(getTableColumns(table))
   const placeholders = columns.map((column) => [column, sql.placeholder(column)])
   const statement =
-    insertions.get(table) ?? compileUnguarded(query.insert(table).values(Object.fromEntries(placeholders)))
+    insertions.get(table) ?? unguarded(() => query.insert(table).values(Object.fromEntries(placeholders)))
   insertions.set(table, statement)
   return statement
 }
@@ -399,7 +392,7 @@ export function now(): string {
   return new Date().toISOString()
 }
 
-async function run(statement: Parameters<typeof compileUnguarded>[0]): Promise<unknown[]> {
-  const [rows] = await runBatch(env.DB, [compileUnguarded(statement)], {})
+async function run(statement: ReturnType<Parameters<typeof unguarded>[0]>): Promise<unknown[]> {
+  const [rows] = await runBatch(env.DB, [unguarded(() => statement)], {})
   return rows
 }

@@ -12,7 +12,7 @@ import {
 } from '../../access/manage-keys.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { apiKeys, projects, users } from '../../db/schema.ts'
-import { compile, compileChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
 
 const id = sql.placeholder('id')
 const apiKeyId = sql.placeholder('apiKeyId')
@@ -79,7 +79,7 @@ const endsLater = sql<0 | 1>`coalesce(${newExpiresAt} > ${now}, true)`
 /** A rotation takes one key out of the count for the one that it adds, so it always fits. */
 const exceeded = exceededQuota({ apiKeys: sql`1` })
 
-export const explainCreation = compile(
+export const explainCreation = guarded(() =>
   explaining({
     earlierId: sql<string | null>`${earlier.id}`.as('earlierId'),
     hasUser: hasUser.as('hasUser'),
@@ -94,7 +94,7 @@ export const explainCreation = compile(
   }).leftJoin(earlier, isRepeated),
 )
 
-export const insertKey = compileChange(
+export const insertKey = guardedChange(() =>
   query
     .insert(apiKeys)
     .select(
@@ -140,7 +140,7 @@ const isNamed = and(eq(it.organizationId, apiKeys.organizationId), eq(it.id, api
 const isIt = and(isNamed, isNull(it.revokedAt))
 const isManageable = isManageableBy(it)
 
-export const explainRotation = compile(
+export const explainRotation = guarded(() =>
   explaining({
     exists: sql<0 | 1>`${isNotNull(it.id)}`.as('exists'),
     isManageable: sql<0 | 1>`${isManageable}`.as('isManageable'),
@@ -161,7 +161,7 @@ export const listKeys = listing(isNull(apiKeys.userId))
 export const listOwnKeys = listing(eq(it.userId, apiKeys.userId))
 
 function listing(whose: SQL) {
-  return compile(
+  return guarded(() =>
     query
       // An alias has the columns of its table, under a type of its own.
       .select(fieldsOf(it as unknown as typeof apiKeys))
@@ -186,7 +186,7 @@ const isRotatable = and(
 )
 
 /** Makes the successor. */
-export const insertSuccessor = compileChange(
+export const insertSuccessor = guardedChange(() =>
   query
     .insert(apiKeys)
     .select(
@@ -223,7 +223,7 @@ const retirableFrom = query
   .where(isRotatable)
 
 /** Ends the key that has the successor, after the overlap. */
-export const retireKey = compile(
+export const retireKey = guarded(() =>
   query
     .update(apiKeys)
     .set({
@@ -238,7 +238,7 @@ const isDeletedKey = and(isNamed, or(isNull(it.revokedAt), sql`${descendants}`))
 /** The successor of a key that rotated itself is its descendant, so a key with a successor deletes no descendants. */
 const isDeletable = and(isManageable, or(isCurrent, sql`not ${descendants}`))
 
-export const explainDeletion = compile(
+export const explainDeletion = guarded(() =>
   explaining({
     exists: sql<0 | 1>`${isNotNull(it.id)}`.as('exists'),
     isDeletable: sql<0 | 1>`${isDeletable}`.as('isDeletable'),
@@ -281,7 +281,7 @@ export const recordDescendants = recordRevocations(
   mayAct,
 )
 
-export const revokeKeys = compileChange(
+export const revokeKeys = guardedChange(() =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })

@@ -2,7 +2,7 @@
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { isUnrestricted, mayAct } from '../../access/guard.ts'
 import { apiKeys, auditEvents } from '../../db/schema.ts'
-import { compile, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 
 const { organizationId, ...fields } = getTableColumns(auditEvents)
 
@@ -12,7 +12,7 @@ const listedFrom = query
   .from(apiKeys)
   .where(and(mayAct, isUnrestricted))
 
-export const listAuditEvents = compile(
+export const listAuditEvents = guarded(() =>
   query
     .select(fields)
     .from(auditEvents)

@@ -4,7 +4,7 @@ import { and, asc, eq, sql } from 'drizzle-orm'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
 import { open } from '../../crypto/sealed-value.ts'
 import { environmentVariables, projects } from '../../db/schema.ts'
-import { compileUnguarded, query, runBatch } from '../../db/statement.ts'
+import { query, runBatch, unguarded } from '../../db/statement.ts'
 import type { Environment } from '../../environment.ts'
 import { isUuid } from '../../http/fields.ts'
 
@@ -13,7 +13,7 @@ const isProject = and(
   eq(projects.id, sql.placeholder('projectId')),
 )
 
-const selectSealed = compileUnguarded(
+const selectSealed = unguarded(() =>
   query
     .select({ key: environmentVariables.key, sealedValue: environmentVariables.sealedValue })
     .from(projects)

@@ -3,14 +3,14 @@ import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-
 import { explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
-import { chunkOf, compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
+import { chunkOf, excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
 
 const projectId = sql.placeholder('projectId')
 const key = sql.placeholder('key')
 
 const isProject = and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, projectId))
 
-export const explainVariable = compile(
+export const explainVariable = guarded(() =>
   explaining({
     projectExists: sql<0 | 1>`${isNotNull(projects.id)}`.as('projectExists'),
     inReach: sql<0 | 1>`${isInReach(projects.id)}`.as('inReach'),
@@ -35,7 +35,7 @@ const changeableOrganization = query
   .innerJoin(projects, isProject)
   .where(and(mayAct, isInReach(projects.id), isNull(projects.archivedAt)))
 
-export const deleteVariable = compileChange(
+export const deleteVariable = guardedChange(() =>
   query
     .delete(environmentVariables)
     .where(
@@ -75,7 +75,7 @@ const listedFrom = query
   .innerJoin(projects, isProject)
   .where(and(mayAct, isInReach(projects.id)))
 
-export const selectVariables = compile(
+export const selectVariables = guarded(() =>
   query
     .select(fields)
     .from(environmentVariables)
@@ -137,7 +137,7 @@ const isRequest = and(
 )
 const isEqualBody = sql`${variableRequests.idempotencyFingerprint} in (select value from json_each(${fingerprints}))`
 
-export const explainSetting = compile(
+export const explainSetting = guarded(() =>
   explaining({
     projectExists: sql<0 | 1>`${isNotNull(projects.id)}`.as('projectExists'),
     inReach: sql<0 | 1>`${isInReach(projects.id)}`.as('inReach'),
@@ -160,7 +160,7 @@ const isSettable = and(
 )
 
 /** Remembers a request that has an `Idempotency-Key`. */
-export const rememberRequest = compile(
+export const rememberRequest = guarded(() =>
   query
     .insert(variableRequests)
     .select(
@@ -190,7 +190,7 @@ const isFirst = or(
   and(eq(variableRequests.createdAt, now), isEqualBody),
 )
 
-export const putVariables = compileChange(
+export const putVariables = guardedChange(() =>
   query
     .insert(environmentVariables)
     .select(
@@ -219,7 +219,7 @@ export const putVariables = compileChange(
 )
 
 /** Of a request with an equal body that came before: the variables as they are now. */
-export const selectRepeated = compile(
+export const selectRepeated = guarded(() =>
   query
     .select(fields)
     .from(apiKeys)

@@ -2,9 +2,9 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { mayAct } from '../../access/guard.ts'
 import { apiKeys, organizations, users } from '../../db/schema.ts'
-import { compile, query } from '../../db/statement.ts'
+import { guarded, query } from '../../db/statement.ts'
 
-export const selectMe = compile(
+export const selectMe = guarded(() =>
   query
     .select({
       organizationId: sql<string>`${organizations.id}`.as('organizationId'),

@@ -3,7 +3,7 @@ import { and, asc, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } f
 import { alias } from 'drizzle-orm/sqlite-core'
 import { callerUser, explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../../db/schema.ts'
-import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
+import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
 
 /** The distance between neighbours after a renumbering and at either end: room for 30 placements into one gap. */
 const GAP = 2 ** 30
@@ -72,7 +72,7 @@ const hasResource = resourceExists(apiKeys.organizationId, resourceType, resourc
 const hasTarget = resourceExists(apiKeys.organizationId, targetType, targetId, isInReach)
 const pinCount = countPins(apiKeys.organizationId, apiKeys.userId)
 
-export const explainPlacement = compile(
+export const explainPlacement = guarded(() =>
   explaining({
     resourceExists: hasResource.as('resourceExists'),
     targetExists: sql<0 | 1>`${isNotNull(target.position)} and ${hasTarget}`.as('targetExists'),
@@ -142,7 +142,7 @@ const ranked = query
   .as('ranked')
 
 /** Spreads them evenly again. */
-export const renumber = compile(
+export const renumber = guarded(() =>
   query
     .update(pins)
     .set({ position: sql`${ranked.rank} * ${sql.raw(String(GAP))}` })
@@ -158,7 +158,7 @@ export const renumber = compile(
 )
 
 /** Moves the pin, or makes it. A row comes back if the order changed. */
-export const place = compileChange(
+export const place = guardedChange(() =>
   query
     .insert(pins)
     .select(
@@ -190,7 +190,7 @@ const pin = { resourceType: own.resourceType, resourceId: own.resourceId, create
 
 const isCallers = and(eq(own.organizationId, apiKeys.organizationId), eq(own.userId, apiKeys.userId))
 
-export const selectPins = compile(
+export const selectPins = guarded(() =>
   query
     .select(pin)
     .from(apiKeys)
@@ -205,7 +205,7 @@ export const selectPins = compile(
 )
 
 /** The join keeps the columns of the fact apart: Drizzle names no tables where there is only one. */
-export const explainPin = compile(
+export const explainPin = guarded(() =>
   explaining({ resourceExists: hasResource.as('resourceExists') }).leftJoin(own, isOwn),
 )
 
@@ -215,7 +215,7 @@ const lastPosition = query
   .where(and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
 
 /** Makes the pin, at the end of the list. */
-export const appendPin = compileChange(
+export const appendPin = guardedChange(() =>
   query
     .insert(pins)
     .select(
@@ -236,7 +236,7 @@ export const appendPin = compileChange(
     .onConflictDoNothing(),
 )
 
-export const selectPin = compile(
+export const selectPin = guarded(() =>
   query.select(pin).from(apiKeys).innerJoin(own, isOwn).where(and(mayAct, hasResource)),
 )
 
@@ -247,7 +247,7 @@ const removableFrom = query
   .innerJoin(own, isOwn)
   .where(and(mayAct, hasResource))
 
-export const removePin = compileChange(
+export const removePin = guardedChange(() =>
   query
     .delete(pins)
     .where(

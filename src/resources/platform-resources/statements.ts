@@ -17,7 +17,7 @@ import {
 import { isManageable } from '../../access/manage-keys.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { apiKeys, deletions, projects, type sessions } from '../../db/schema.ts'
-import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
+import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
 import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.ts'
 
 const id = sql.placeholder('id')
@@ -81,7 +81,7 @@ function lifeOf(
     isChangeable: sql<0 | 1>`${isChangeable ?? true}`.as('isChangeable'),
     isRemovable: sql<0 | 1>`${isRemovable}`.as('isRemovable'),
   }
-  const explain = compile(explaining(facts).leftJoin(table, isIt).leftJoin(deletions, wasDeleted))
+  const explain = guarded(() => explaining(facts).leftJoin(table, isIt).leftJoin(deletions, wasDeleted))
 
   const isNew = sql`not exists ${query
     .select({ one: sql`1` })
@@ -91,7 +91,7 @@ function lifeOf(
   const putFacts = { ...facts, exceededQuota: exceeded.as('exceededQuota') }
   /** What a project holds is put into a project that is there, that the caller reaches, and that is not archived. */
   const explainPut = isOfProject
-    ? compile(
+    ? guarded(() =>
         explaining({
           ...putFacts,
           inReach: sql<0 | 1>`${isInReach(projects.id)} and (not (${exists}) or ${wasReached})`.as('inReach'),
@@ -103,13 +103,13 @@ function lifeOf(
           .leftJoin(deletions, wasDeleted)
           .leftJoin(projects, isNamedProject),
       )
-    : compile(explaining(putFacts).leftJoin(table, isIt).leftJoin(deletions, wasDeleted))
+    : guarded(() => explaining(putFacts).leftJoin(table, isIt).leftJoin(deletions, wasDeleted))
   const isDeletion = sql`exists ${query.select({ one: sql`1` }).from(deletions).where(wasDeleted)}`
   const isOpen = sql`exists ${query
     .select({ one: sql`1` })
     .from(projects)
     .where(and(isNamedProject, isInReach(projects.id), isNull(projects.archivedAt)))}`
-  const put = compileChange(
+  const put = guardedChange(() =>
     query
       .insert(table)
       .select(
@@ -143,7 +143,7 @@ function lifeOf(
       .returning(fields),
   )
 
-  const retrieve = compile(
+  const retrieve = guarded(() =>
     query
       .select(fields)
       .from(apiKeys)
@@ -153,7 +153,7 @@ function lifeOf(
 
   const areProjectsLimited = isOfProject || type === 'project'
   const explainList = isOfProject ? explainUnlimited : explainCaller
-  const list = compile(
+  const list = guarded(() =>
     query
       .select(fields)
       .from(apiKeys)
@@ -170,7 +170,7 @@ function lifeOf(
     .from(apiKeys)
     .innerJoin(table, isIt)
     .where(isDeletable)
-  const remember = compile(
+  const remember = guarded(() =>
     query.insert(deletions).select(
       query
         .select(
@@ -187,7 +187,7 @@ function lifeOf(
         .where(isDeletable),
     ),
   )
-  const remove = compileChange(
+  const remove = guardedChange(() =>
     query
       .delete(table)
       .where(and(eq(organizationId, deletableFrom), eq(table.id, id)))
@@ -212,7 +212,7 @@ function archiving({ table, type, isOfOrganization }: typeof PROJECT | typeof AG
     .select({ organizationId: apiKeys.organizationId })
     .from(apiKeys)
     .where(and(mayAct, reach(type), isOfOrganization ? isUnrestricted : undefined))
-  return compileChange(
+  return guardedChange(() =>
     query
       .update(table as typeof projects)
       .set({
@@ -233,7 +233,7 @@ function listingOfProject(anyTable: typeof SESSION.table | typeof PULL_REQUEST.t
     .from(apiKeys)
     .innerJoin(projects, isNamedProject)
     .where(and(mayAct, isInReach(projects.id)))
-  return compile(
+  return guarded(() =>
     query
       .select(fields)
       .from(table)
@@ -243,7 +243,7 @@ function listingOfProject(anyTable: typeof SESSION.table | typeof PULL_REQUEST.t
   )
 }
 
-export const explainListOfProject = compile(
+export const explainListOfProject = guarded(() =>
   explaining({
     projectExists: sql<0 | 1>`${isNotNull(projects.id)}`.as('projectExists'),
     inReach: sql<0 | 1>`${isInReach(projects.id)}`.as('inReach'),
@@ -254,7 +254,7 @@ export const explainListOfProject = compile(
 function listingReached() {
   const { organizationId, ...fields } = getTableColumns(projects)
   const isListed = sql`${projects.id} in (select value from json_each(${apiKeys.projectIds}))`
-  return compile(
+  return guarded(() =>
     query
       .select(fields)
       .from(apiKeys)
@@ -301,7 +301,7 @@ const mayRevokeUserKeys = and(mayAct, isUnrestricted, managesUserKeys, isUserDel
 const recordUserKeys = recordRevocations(userKey as unknown as typeof apiKeys, isUserKey, mayRevokeUserKeys)
 
 /** The keys of a user go with it, in the same transaction: who calls is asked of the key alone. */
-const revokeUserKeys = compile(
+const revokeUserKeys = guarded(() =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })

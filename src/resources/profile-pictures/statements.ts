@@ -2,7 +2,7 @@
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { callerOrganization, callerUser, explaining, mayAct, now } from '../../access/guard.ts'
 import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
-import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
+import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
 
 const userId = sql.placeholder('userId')
 /** When the sweep deletes the object once more: nothing can still write it then. */
@@ -11,7 +11,7 @@ const deleteAfter = sql.placeholder('deleteAfter')
 const isUser = and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId))
 const isUploading = sql<0 | 1>`coalesce(${profilePictures.leaseExpiresAt} > ${now}, false)`
 
-export const explainPicture = compile(
+export const explainPicture = guarded(() =>
   explaining({
     userExists: sql<0 | 1>`${isNotNull(users.id)}`.as('userExists'),
     isOwn: sql<0 | 1>`${users.id} = ${apiKeys.userId}`.as('isOwn'),
@@ -31,7 +31,7 @@ const isDeletable = and(
   or(isNull(profilePictures.leaseExpiresAt), lte(profilePictures.leaseExpiresAt, now)),
 )
 
-export const orphanPicture = compile(
+export const orphanPicture = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
@@ -43,7 +43,7 @@ export const orphanPicture = compile(
     .onConflictDoNothing(),
 )
 
-export const unlinkPicture = compileChange(
+export const unlinkPicture = guardedChange(() =>
   query.delete(profilePictures).where(isDeletable).returning({ objectKey: profilePictures.objectKey }),
 )
 
@@ -58,7 +58,7 @@ const isOwn = and(mayAct, eq(users.id, apiKeys.userId))
 const uploadingObjectKey = sql`'profile-pictures/' || ${users.organizationId} || '/' || ${sql.placeholder('objectId')}`
 
 /** An upload begins by deletingWithObjects the object that it writes, so that no byte of one that fails stays for good. */
-export const beginUpload = compile(
+export const beginUpload = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
@@ -72,7 +72,7 @@ export const beginUpload = compile(
 )
 
 /** Leases the picture to the upload. The lease of one that began before ends. */
-export const leasePicture = compile(
+export const leasePicture = guarded(() =>
   query
     .insert(profilePictures)
     .select(
@@ -103,7 +103,7 @@ const isLeased = and(
 )
 
 /** Orphans the object that the upload takes the place of, if any. */
-export const orphanReplaced = compile(
+export const orphanReplaced = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
@@ -125,7 +125,7 @@ const ownOrganization = query
   .where(isOwn)
 
 /** Makes the uploaded object the picture, and ends the lease. */
-export const linkPicture = compileChange(
+export const linkPicture = guardedChange(() =>
   query
     .update(profilePictures)
     .set({
@@ -153,11 +153,11 @@ const linkedObject = query
   )
 
 /** What is linked is orphaned no longer. */
-export const keepUploaded = compile(
+export const keepUploaded = guarded(() =>
   query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, linkedObject)),
 )
 
-export const selectPicture = compile(
+export const selectPicture = guarded(() =>
   query
     .select({
       objectKey: sql<string>`${profilePictures.objectKey}`.as('objectKey'),

@@ -2,7 +2,7 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { explaining, isUnrestricted, mayAct, now } from '../../access/guard.ts'
 import { apiKeys, runEndpoints } from '../../db/schema.ts'
-import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
+import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
 
 const sealedSecret = sql.placeholder('sealedSecret')
 const expiresAt = sql.placeholder('expiresAt')
@@ -16,7 +16,7 @@ const managedOrganization = query
   .from(apiKeys)
   .where(mayManage)
 
-export const explainEndpoint = compile(
+export const explainEndpoint = guarded(() =>
   explaining({
     endpointExists: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('endpointExists'),
     inReach: sql<0 | 1>`${isUnrestricted}`.as('inReach'),
@@ -35,12 +35,12 @@ const fields = {
   updatedAt: runEndpoints.updatedAt,
 }
 
-export const selectEndpoint = compile(
+export const selectEndpoint = guarded(() =>
   query.select(fields).from(apiKeys).innerJoin(runEndpoints, isOfCaller).where(mayManage),
 )
 
 /** The secret is sealed for one organization: the caller's, or nothing is stored. One that is there stays. */
-export const putEndpoint = compileChange(
+export const putEndpoint = guardedChange(() =>
   query
     .insert(runEndpoints)
     .select(
@@ -68,7 +68,7 @@ export const putEndpoint = compileChange(
 )
 
 /** Two secrets live at most: while the one before overlaps, only a rotation that ends it goes on. */
-export const rotateSecret = compileChange(
+export const rotateSecret = guardedChange(() =>
   query
     .update(runEndpoints)
     .set({
@@ -87,7 +87,7 @@ export const rotateSecret = compileChange(
     .returning(fields),
 )
 
-export const removeEndpoint = compileChange(
+export const removeEndpoint = guardedChange(() =>
   query
     .delete(runEndpoints)
     .where(eq(runEndpoints.organizationId, managedOrganization))

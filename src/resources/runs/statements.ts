@@ -3,7 +3,7 @@ import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'dri
 import { alias } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, isUnrestricted, mayAct, now } from '../../access/guard.ts'
 import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
-import { compile, compileChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
 import {
   hasParent,
   hasRunEndpoint,
@@ -52,7 +52,7 @@ function runsOf(parentType: 'project' | 'agent') {
     .innerJoin(parent, isParent)
     .innerJoin(schedules, isIt)
     .where(and(mayAct, inReach))
-  const list = compile(
+  const list = guarded(() =>
     query
       .select(fields)
       .from(runs)
@@ -68,7 +68,7 @@ function runsOf(parentType: 'project' | 'agent') {
   )
 
   const mayRun = and(mayAct, inReach, isNull(parent.archivedAt))
-  const insert = compileChange(
+  const insert = guardedChange(() =>
     query
       .insert(runs)
       .select(
@@ -110,7 +110,7 @@ function runsOf(parentType: 'project' | 'agent') {
     .innerJoin(schedules, isIt)
     .innerJoin(runs, isMade)
     .where(mayRun)
-  const recordRun = compile(
+  const recordRun = guarded(() =>
     query
       .update(schedules)
       .set({ lastRunAt: sql`max(coalesce(${schedules.lastRunAt}, ''), ${scheduledAt})` })
@@ -138,7 +138,7 @@ function runsOf(parentType: 'project' | 'agent') {
    * The run that this request made, or that an earlier one with the same `Idempotency-Key` made; none if the instant was
    * taken by a run of another key.
    */
-  const selectCreated = compile(
+  const selectCreated = guarded(() =>
     query
       .select(fields)
       .from(apiKeys)
@@ -169,7 +169,7 @@ const isRun = and(eq(runs.organizationId, apiKeys.organizationId), ofAnyStatus, 
 const isThere = and(isNotNull(schedules.id), hasParent)
 const inReach = sql<0 | 1>`(${isNotNull(agents.id)} or ${isInReach(projects.id)})`
 
-export const listRuns = compile(
+export const listRuns = guarded(() =>
   query
     .select(fields)
     .from(apiKeys)
@@ -189,7 +189,7 @@ export const listRuns = compile(
     .limit(rowLimit),
 )
 
-export const explainRun = compile(
+export const explainRun = guarded(() =>
   explaining({
     runExists: sql<0 | 1>`${isNotNull(runs.id)} and ${isThere}`.as('runExists'),
     inReach: sql<0 | 1>`${inReach}`.as('inReach'),
@@ -210,7 +210,7 @@ const reachedFrom = query
   .leftJoin(agents, isAgentOf(runs))
   .where(and(mayAct, inReach, isThere))
 
-export const selectRun = compile(
+export const selectRun = guarded(() =>
   query
     .select(fields)
     .from(runs)
@@ -218,7 +218,7 @@ export const selectRun = compile(
 )
 
 /** Changes a pending run only, so that it may be repeated. */
-export const acknowledge = compileChange(
+export const acknowledge = guardedChange(() =>
   query
     .update(runs)
     .set({ status: 'delivered', sendAfter: null, updatedAt: sql`${now}` })

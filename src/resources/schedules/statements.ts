@@ -4,7 +4,7 @@ import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { agents, apiKeys, deletions, projects, schedules } from '../../db/schema.ts'
-import { compile, compileChange, insertRow, query, type Statement } from '../../db/statement.ts'
+import { guarded, guardedChange, insertRow, query, type Statement } from '../../db/statement.ts'
 
 const parentId = sql.placeholder('parentId')
 const id = sql.placeholder('id')
@@ -63,7 +63,7 @@ function creating(parentType: ParentType) {
 
   const exceeded = exceededQuota({ schedules: sql`1` })
 
-  const explainCreation = compile(
+  const explainCreation = guarded(() =>
     explaining({
       ...facts,
       isRepeated: sql<0 | 1>`${isNotNull(schedules.id)}`.as('isRepeated'),
@@ -76,7 +76,7 @@ function creating(parentType: ParentType) {
       ),
   )
 
-  const insert = compileChange(
+  const insert = guardedChange(() =>
     query
       .insert(schedules)
       .select(
@@ -156,7 +156,7 @@ function lifeOf<Schedule>(
   const state = { ...fields, pausedReason: schedules.pausedReason }
   const isIt = isSchedule(parentType)
 
-  const explain = compile(
+  const explain = guarded(() =>
     explaining({
       ...facts,
       scheduleExists: sql<0 | 1>`${isNotNull(parent.id)} and ${isNotNull(schedules.id)}`.as('scheduleExists'),
@@ -170,7 +170,7 @@ function lifeOf<Schedule>(
     .from(repeated)
     .where(and(isOfParent(parentType, repeated), eq(repeated.idempotencyKey, idempotencyKey)))
   /** The schedule that this request made, or that an earlier one with the same `Idempotency-Key` made. */
-  const selectCreated = compile(
+  const selectCreated = guarded(() =>
     query
       .select(fields)
       .from(apiKeys)
@@ -188,7 +188,7 @@ function lifeOf<Schedule>(
     .from(apiKeys)
     .innerJoin(parent, isParent)
     .where(and(mayAct, inReach))
-  const list = compile(
+  const list = guarded(() =>
     query
       .select(state)
       .from(schedules)
@@ -204,7 +204,7 @@ function lifeOf<Schedule>(
       .limit(rowLimit),
   )
 
-  const retrieve = compile(
+  const retrieve = guarded(() =>
     query
       .select(state)
       .from(apiKeys)
@@ -231,7 +231,7 @@ function lifeOf<Schedule>(
   const goesOn = sql`${schedules.nextRunAt} is not null and ${schedules.cron} = coalesce(${cron}, ${schedules.cron})
     and ${schedules.timezone} = coalesce(${timezone}, ${schedules.timezone})`
   /** What is null stays as it is. The next run was computed from what the row must still have, where the request lacks it. */
-  const update = compileChange(
+  const update = guardedChange(() =>
     query
       .update(schedules)
       .set({
@@ -254,7 +254,7 @@ function lifeOf<Schedule>(
   )
 
   /** So that the purge removes what hangs on it. */
-  const remember = compile(
+  const remember = guarded(() =>
     query.insert(deletions).select(
       query
         .select(
@@ -269,7 +269,9 @@ function lifeOf<Schedule>(
         .where(isChangeable),
     ),
   )
-  const remove = compileChange(query.delete(schedules).where(isChangeable).returning({ id: schedules.id }))
+  const remove = guardedChange(() =>
+    query.delete(schedules).where(isChangeable).returning({ id: schedules.id }),
+  )
 
   // The rows have the fields, which the type checker can't follow through a generic selection.
   return {

@@ -3,7 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull, ne, not, or, type SQL, sql } from 
 import { callerOrganization, explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { apiKeys, deletions, orphanedObjects, projects, sessionFiles, sessions } from '../../db/schema.ts'
-import { compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
+import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
 
 const sessionId = sql.placeholder('sessionId')
 const fileId = sql.placeholder('fileId')
@@ -61,7 +61,7 @@ const exceeded = exceededQuota({
   files: sql`${replacedBytes} is null`,
   bytes: sql`${sizeBytes} - coalesce(${replacedBytes}, 0)`,
 })
-export const explainUpload = compile(explainingSession({ exceededQuota: exceeded.as('exceededQuota') }))
+export const explainUpload = guarded(() => explainingSession({ exceededQuota: exceeded.as('exceededQuota') }))
 
 const isElsewhere = sql<0 | 1>`exists ${query
   .select({ one: sql`1` })
@@ -74,7 +74,7 @@ const isElsewhere = sql<0 | 1>`exists ${query
     ),
   )}`
 
-export const explainList = compile(
+export const explainList = guarded(() =>
   explainingSession({ cursorIsElsewhere: isElsewhere.as('cursorIsElsewhere') }),
 )
 
@@ -106,7 +106,7 @@ const listedFrom = query
   .where(and(mayRead, not(isElsewhere)))
 
 /** Keyset paging: a page costs the rows that it answers with. */
-export const selectFiles = compile(
+export const selectFiles = guarded(() =>
   query
     .select(file)
     .from(sessionFiles)
@@ -122,7 +122,7 @@ export const selectFiles = compile(
 )
 
 /** An upload begins by deletingWithObjects the object that it writes, so that no byte of one that fails stays for good. */
-export const beginUpload = compile(
+export const beginUpload = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
@@ -148,7 +148,7 @@ const isUploaded = and(
 )
 
 /** Orphans the object that the upload takes the place of, if any. */
-export const orphanReplaced = compile(
+export const orphanReplaced = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
@@ -165,7 +165,7 @@ export const orphanReplaced = compile(
 )
 
 /** Records the upload: a new file, or new content of the one at the same path. */
-export const putFile = compileChange(
+export const putFile = guardedChange(() =>
   query
     .insert(sessionFiles)
     .select(
@@ -212,7 +212,7 @@ const recordedObject = query
   )
 
 /** What is recorded is orphaned no longer. */
-export const keepUploaded = compile(
+export const keepUploaded = guarded(() =>
   query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, recordedObject)),
 )
 
@@ -220,7 +220,7 @@ export const keepUploaded = compile(
  * What is not recorded stays orphaned, also where it took so long to store that the sweep was there before. It acts where
  * the guard does not hold, too: the key of the object is the service's own, and nobody else's.
  */
-export const orphanUnrecorded = compile(
+export const orphanUnrecorded = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(sql`select ${objectKey}, ${sql.placeholder('deleteAfter')} where not exists ${recordedObject}`)
@@ -229,14 +229,14 @@ export const orphanUnrecorded = compile(
 
 const isFile = and(isOfSession, eq(sessionFiles.id, fileId))
 
-export const explainFile = compile(
+export const explainFile = guarded(() =>
   explainingSession({ fileExists: sql<0 | 1>`${isNotNull(sessionFiles.id)}`.as('fileExists') }).leftJoin(
     sessionFiles,
     isFile,
   ),
 )
 
-export const selectContent = compile(
+export const selectContent = guarded(() =>
   query
     .select({ objectKey: sessionFiles.objectKey, sizeBytes: sessionFiles.sizeBytes })
     .from(apiKeys)
@@ -246,7 +246,7 @@ export const selectContent = compile(
     .where(mayRead),
 )
 
-export const orphanContent = compile(
+export const orphanContent = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
@@ -269,7 +269,7 @@ const changeableOrganization = query
   .innerJoin(projects, isItsProject)
   .where(mayWrite)
 
-export const deleteFile = compileChange(
+export const deleteFile = guardedChange(() =>
   query
     .delete(sessionFiles)
     .where(

@@ -4,7 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { callerOrganization, explaining, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
 import { apiKeys, skillFiles, skills } from '../../db/schema.ts'
-import { chunkOf, compile, compileChange, excluded, insertRow, query } from '../../db/statement.ts'
+import { chunkOf, excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
 
 const skillId = sql.placeholder('skillId')
 const name = sql.placeholder('name')
@@ -30,17 +30,17 @@ const fields = {
 }
 const fileFields = { id: skillFiles.id, filename: skillFiles.filename, content: skillFiles.content }
 
-export const explainSkill = compile(
+export const explainSkill = guarded(() =>
   explaining({
     revision: sql<string | null>`${skills.revision}`.as('revision'),
   }).leftJoin(skills, isSkill),
 )
 
-export const selectSkill = compile(
+export const selectSkill = guarded(() =>
   query.select(fields).from(apiKeys).innerJoin(skills, isSkill).where(mayAct),
 )
 
-export const selectSkillFiles = compile(
+export const selectSkillFiles = guarded(() =>
   query
     .select(fileFields)
     .from(apiKeys)
@@ -52,7 +52,7 @@ export const selectSkillFiles = compile(
     .orderBy(asc(skillFiles.filename)),
 )
 
-export const selectSkills = compile(
+export const selectSkills = guarded(() =>
   query
     .select(fields)
     .from(apiKeys)
@@ -71,7 +71,7 @@ const isRepeated = and(
 
 const exceededByNew = exceededQuota({ skills: sql`1`, skillBytes: sql`${sizeBytes}` })
 
-export const explainCreation = compile(
+export const explainCreation = guarded(() =>
   explaining({
     isRepeated: sql<0 | 1>`${isNotNull(repeated.id)}`.as('isRepeated'),
     exceededQuota: exceededByNew.as('exceededQuota'),
@@ -79,7 +79,7 @@ export const explainCreation = compile(
 )
 
 /** Does nothing if the name is taken, or the request is repeated. */
-export const insertSkill = compileChange(
+export const insertSkill = guardedChange(() =>
   query
     .insert(skills)
     .select(
@@ -107,7 +107,7 @@ export const insertSkill = compileChange(
 export const FILES = chunkOf('id', 'filename', 'content')
 
 /** Puts a chunk of files into the skill that this request made or changed. */
-export const putFiles = compile(
+export const putFiles = guarded(() =>
   query
     .insert(skillFiles)
     .select(
@@ -143,11 +143,11 @@ const isCreated = and(
   or(isNull(skills.idempotencyKey), eq(skills.idempotencyFingerprint, idempotencyFingerprint)),
 )
 
-export const selectCreated = compile(
+export const selectCreated = guarded(() =>
   query.select(fields).from(apiKeys).innerJoin(skills, isCreated).where(mayAct),
 )
 
-export const selectCreatedFiles = compile(
+export const selectCreatedFiles = guarded(() =>
   query
     .select(fileFields)
     .from(apiKeys)
@@ -177,7 +177,7 @@ const exceededByChange = exceededQuota(
   skills.organizationId,
 )
 
-export const explainUpdate = compile(
+export const explainUpdate = guarded(() =>
   explaining({
     revision: sql<string | null>`${skills.revision}`.as('revision'),
     exceededQuota: exceededByChange.as('exceededQuota'),
@@ -185,7 +185,7 @@ export const explainUpdate = compile(
 )
 
 /** What is null stays as it is. */
-export const updateSkill = compileChange(
+export const updateSkill = guardedChange(() =>
   query
     .update(skills)
     .set({
@@ -213,7 +213,7 @@ const changedOrganization = query
   .where(mayAct)
 
 /** Deletes the files of other names than the request's. */
-export const deleteOtherFiles = compile(
+export const deleteOtherFiles = guarded(() =>
   query
     .delete(skillFiles)
     .where(
@@ -226,7 +226,7 @@ export const deleteOtherFiles = compile(
 )
 
 /** The files of the skill that this request changed. */
-export const selectChangedFiles = compile(
+export const selectChangedFiles = guarded(() =>
   query
     .select(fileFields)
     .from(apiKeys)
@@ -240,13 +240,13 @@ export const selectChangedFiles = compile(
 )
 
 /** A caller that may delete the skill may delete its files. */
-export const deleteFiles = compile(
+export const deleteFiles = guarded(() =>
   query
     .delete(skillFiles)
     .where(and(eq(skillFiles.organizationId, callerOrganization), eq(skillFiles.skillId, skillId))),
 )
 
-export const deleteSkill = compileChange(
+export const deleteSkill = guardedChange(() =>
   query
     .delete(skills)
     .where(and(eq(skills.organizationId, callerOrganization), eq(skills.id, skillId)))

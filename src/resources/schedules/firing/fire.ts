@@ -7,12 +7,12 @@ import { latestRun, nextRun } from '../../../cron/next-run.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { agents, missedSpans, projects, runs, schedules } from '../../../db/schema.ts'
 import {
-  compileUnguarded,
   excluded,
   insertRow,
   jsonRows,
   query,
   runBatch,
+  unguarded,
   type Value,
 } from '../../../db/statement.ts'
 import type { TickEnvironment } from '../../../environment.ts'
@@ -34,7 +34,7 @@ const PAGES_A_TICK = 120
 const now = sql.placeholder('now')
 
 /** The oldest that are due. */
-const selectDue = compileUnguarded(
+const selectDue = unguarded(() =>
   query
     .select({
       organizationId: schedules.organizationId,
@@ -76,7 +76,7 @@ const isClaimed = and(
 /** What came due while the parent was archived is skipped; what nobody has an endpoint for waits to be pulled. */
 const isOpen = isNull(parentArchivedAt)
 
-const insertRuns = compileUnguarded(
+const insertRuns = unguarded(() =>
   query
     .insert(runs)
     .select(
@@ -107,7 +107,7 @@ const insertRuns = compileUnguarded(
 )
 
 /** What was missed before the instant that fires: tick/record-missed.ts. */
-const insertMissedSpans = compileUnguarded(
+const insertMissedSpans = unguarded(() =>
   query
     .insert(missedSpans)
     .select(
@@ -158,7 +158,7 @@ export function storingNextRun(nextRunAt: SQL) {
   }
 }
 
-const moveOn = compileUnguarded(
+const moveOn = unguarded(() =>
   query
     .update(schedules)
     .set({

@@ -6,7 +6,7 @@ import { asc, gte, lte, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { missedSpans, runs, schedules } from '../../../db/schema.ts'
-import { compileUnguarded, insertRow, jsonRows, query, runBatch } from '../../../db/statement.ts'
+import { insertRow, jsonRows, query, runBatch, unguarded } from '../../../db/statement.ts'
 import type { TickEnvironment } from '../../../environment.ts'
 import { oldestRunKept } from '../../../maintenance/retention.ts'
 import { isScheduleOf } from '../parents.ts'
@@ -19,7 +19,7 @@ const PAGES_A_TICK = 20
 
 const now = sql.placeholder('now')
 
-const selectSpans = compileUnguarded(
+const selectSpans = unguarded(() =>
   query
     .select()
     .from(missedSpans)
@@ -33,7 +33,7 @@ type MissedSpan = typeof missedSpans.$inferSelect
 const missed = jsonRows('missed', 'organizationId', 'scheduleId', 'missedUntil', 'scheduledAt', 'runId')
 
 /** As long as the schedule is there: the purge removes what hangs on it. */
-const insertSkipped = compileUnguarded(
+const insertSkipped = unguarded(() =>
   query
     .insert(runs)
     .select(
@@ -64,7 +64,7 @@ const insertSkipped = compileUnguarded(
 const recorded = jsonRows('recorded', 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom', 'nextFrom')
 
 /** Unless another tick did meanwhile. */
-const shortenSpans = compileUnguarded(
+const shortenSpans = unguarded(() =>
   query
     .update(missedSpans)
     .set({ missedFrom: sql`${recorded.column('nextFrom')}` })
@@ -72,7 +72,7 @@ const shortenSpans = compileUnguarded(
     .where(recorded.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom')),
 )
 
-const removeSpans = compileUnguarded(
+const removeSpans = unguarded(() =>
   query.delete(missedSpans).where(
     sql`(${missedSpans.organizationId}, ${missedSpans.scheduleId}, ${missedSpans.missedUntil}) in ${query
       .select({

@@ -7,7 +7,7 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { nextRunRefresh, schedules } from '../../../db/schema.ts'
-import { compileUnguarded, jsonRows, query, runBatch, type Value } from '../../../db/statement.ts'
+import { jsonRows, query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
 import type { TickEnvironment } from '../../../environment.ts'
 import { storingNextRun } from './fire.ts'
 
@@ -22,21 +22,21 @@ const ONLY_ROW = 1
 
 const dueAt = sql`${sql.placeholder('dueAt')}`
 
-const selectPass = compileUnguarded(
+const selectPass = unguarded(() =>
   query
     .select({ dueAt: nextRunRefresh.dueAt, cursor: nextRunRefresh.cursor })
     .from(nextRunRefresh)
     .where(eq(nextRunRefresh.id, ONLY_ROW)),
 )
 
-const insertPass = compileUnguarded(
+const insertPass = unguarded(() =>
   query.insert(nextRunRefresh).values({ id: ONLY_ROW, dueAt, cursor: 0 }).onConflictDoNothing(),
 )
 
 const rowid = sql<number>`${schedules}.rowid`
 
 /** Paused schedules too: without them, a page could read any number of rows. */
-const selectPage = compileUnguarded(
+const selectPage = unguarded(() =>
   query
     .select({
       rowid: rowid.as('rowid'),
@@ -73,7 +73,7 @@ const refreshed = jsonRows(
 )
 
 /** Unless a tick or a request changed what the next run was computed from, or the next run itself. */
-const storeNextRuns = compileUnguarded(
+const storeNextRuns = unguarded(() =>
   query
     .update(schedules)
     .set(storingNextRun(refreshed.column('newNextRunAt')))
@@ -88,7 +88,7 @@ const storeNextRuns = compileUnguarded(
 )
 
 /** Unless another tick did, or another pass began. */
-const movePass = compileUnguarded(
+const movePass = unguarded(() =>
   query
     .update(nextRunRefresh)
     .set({ dueAt: sql`${sql.placeholder('nextDueAt')}`, cursor: sql`${sql.placeholder('nextCursor')}` })
