@@ -320,7 +320,7 @@ export async function operationCosts(
   { typical, worst }: { typical: Enough; worst: Enough },
 ): Promise<OperationCost[]> {
   const places = await openPlaces(server)
-  const operations = everyOperation()
+  const operations = await everyOperation()
   const results: OperationCost[] = []
   const usual = new Map<string, Awaited<ReturnType<typeof costOf>>>()
   for (const operation of operations) {

@@ -5,8 +5,8 @@
 import { v7 as newUuid } from 'uuid'
 import { SCOPES } from '../src/access/scopes.ts'
 import { BODY_LIMIT_BYTES as USUAL_LIMIT_BYTES } from '../src/http/body.ts'
-import type { Contract } from '../src/http/endpoint.ts'
-import { operations as endpoints } from '../src/operations.ts'
+import type { Contract } from '../src/http/contract.ts'
+import { loadOperations } from '../src/operations.ts'
 import { MOST_AT_ONCE } from '../src/resources/environment-variables/contract.ts'
 import { inputPlacesOf, withText } from '../test/support/inputs.ts'
 import type { BenchRequest } from './load.ts'
@@ -581,7 +581,8 @@ export interface MeasuredOperation {
 }
 
 /** @throws if an operation of the service is missing here, or the other way round. */
-export function everyOperation(): MeasuredOperation[] {
+export async function everyOperation(): Promise<MeasuredOperation[]> {
+  const endpoints = await loadOperations()
   const names = endpoints.map(({ contract }) => contract.operationId)
   const strange = Object.keys(asks).filter((name) => !names.includes(name))
   if (strange.length > 0) throw new Error(`The service has no ${strange}`)

@@ -1,7 +1,7 @@
 /** Holds the OpenAPI document against Redocly's recommended rules. */
 import { createConfig, formatProblems, lintFromString } from '@redocly/openapi-core'
 import { openapiDocument } from '../src/openapi/document.ts'
-import { operations } from '../src/operations.ts'
+import { loadOperations } from '../src/operations.ts'
 
 const config = await createConfig({
   extends: ['recommended'],
@@ -12,7 +12,7 @@ const config = await createConfig({
   },
 })
 const found = await lintFromString({
-  source: openapiDocument(operations),
+  source: openapiDocument(await loadOperations()),
   absoluteRef: 'openapi.json',
   config,
 })

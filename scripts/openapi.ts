@@ -7,14 +7,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { openapiDocument } from '../src/openapi/document.ts'
-import { operations } from '../src/operations.ts'
+import { loadOperations } from '../src/operations.ts'
 import { ROOT } from './wrangler.ts'
 
 // The generator is a dependency of the client alone: it needs a TypeScript of its own.
 const requireFromClient = createRequire(join(ROOT, 'client', 'package.json'))
 const { default: openapiTS, astToString } = requireFromClient('openapi-typescript')
 
-const document = openapiDocument(operations)
+const document = openapiDocument(await loadOperations())
 const types = astToString(await openapiTS(document))
 
 renew(join('public', 'openapi.json'), document)

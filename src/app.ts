@@ -1,4 +1,4 @@
-/** The app: middleware in order, every operation under both base paths, and what answers when nothing else does. */
+/** The app: middleware in order, every operation, and what answers when nothing else does. */
 
 import type { Context } from 'hono'
 import { cors } from 'hono/cors'
@@ -9,13 +9,12 @@ import { isUnavailable } from './db/failures.ts'
 import { ApiError, errorResponse, unavailable, unforeseen } from './errors.ts'
 import { health } from './health.ts'
 import type { HonoEnvironment } from './http/context.ts'
-import { mount } from './http/endpoint.ts'
+import { mount } from './http/mount.ts'
 import { logRequest } from './http/request-log.ts'
 import { operations } from './operations.ts'
 
-/** SPEC.txt, Conventions: a deployment serves the same paths at its origin and under the prefix. */
+/** A deployment serves the same paths at its origin and under this prefix (docs/contract.md, Addresses). */
 const PREFIX = '/api/public-api'
-const BASE_PATHS = ['/', PREFIX]
 
 /** More than any client of this service has to say. */
 const HEADERS_LIMIT_BYTES = 16 * 1024
@@ -51,7 +50,7 @@ const allowOrigins = cors({
 })
 
 export function createApp(): Hono<HonoEnvironment> {
-  const app = newRouter({ getPath: rawPath })
+  const app = new Hono<HonoEnvironment>({ getPath: pathOf, router: new RegExpRouter() })
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
@@ -61,7 +60,7 @@ export function createApp(): Hono<HonoEnvironment> {
     headers.set('Cache-Control', headers.has('ETag') ? 'private, no-cache' : 'no-store')
     headers.set('Content-Security-Policy', c.get('isPage') ? PAGE_POLICY : DATA_POLICY)
     for (const [name, value] of SECURITY_HEADERS) headers.set(name, value)
-    const bookmark = c.get('call')?.bookmark
+    const bookmark = c.get('caller')?.bookmark
     if (bookmark) headers.set(BOOKMARK, bookmark)
     logRequest(c)
   })
@@ -73,16 +72,14 @@ export function createApp(): Hono<HonoEnvironment> {
     await next()
   })
 
-  const api = newRouter()
-  for (const operation of operations) mount(api, operation)
-  api.get('/health', health)
-  for (const path of ['/openapi.json', '/docs', '/docs/:file']) api.get(path, serveAsset)
-  for (const [path, methods] of methodsByPath(api)) {
-    api.all(path, () => {
+  for (const operation of operations) mount(app, operation)
+  app.get('/health', health)
+  for (const path of ['/openapi.json', '/docs', '/docs/:file']) app.get(path, serveAsset)
+  for (const [path, methods] of methodsByPath(app)) {
+    app.all(path, () => {
       throw new ApiError(405, `This path answers ${methods.join(', ')} only.`, { Allow: methods.join(', ') })
     })
   }
-  for (const basePath of BASE_PATHS) app.route(basePath, api)
 
   app.notFound((c) =>
     errorResponse(c, new ApiError(404, 'There is nothing at this path. /openapi.json lists what there is.')),
@@ -97,18 +94,13 @@ export function createApp(): Hono<HonoEnvironment> {
 
 /** The file of `public/` that the path names. */
 async function serveAsset(c: Context<HonoEnvironment>): Promise<Response> {
-  const path = c.req.path.replace(PREFIX, '')
+  const { path } = c.req
   const asset = await c.env.ASSETS.fetch(new Request(new URL(path, c.req.url), c.req.raw))
   // Else there is none, or it is sent on to another spelling of its path.
   if (!asset.ok && asset.status !== 304) return c.notFound()
   // Also with 304, whose headers take the place of those that a browser has kept.
   c.set('isPage', path === '/docs')
   return new Response(asset.body, asset)
-}
-
-/** Every path that the service has suits Hono's fastest router, so it goes without the others. */
-function newRouter(options: { getPath?: (request: Request) => string } = {}): Hono<HonoEnvironment> {
-  return new Hono<HonoEnvironment>({ ...options, router: new RegExpRouter() })
 }
 
 /** The bytes of names and values, as far as they are ASCII. */
@@ -118,19 +110,24 @@ function sizeOf(headers: Headers): number {
   return size
 }
 
-/** The path as it was sent: decoded only after the route is known, so that an encoded slash stays inside its segment. */
-function rawPath(request: Request): string {
+/**
+ * The path as it was sent, without the prefix. It is decoded only after the route is known, so that an encoded slash stays
+ * inside its segment.
+ */
+function pathOf(request: Request): string {
   const start = request.url.indexOf('/', request.url.indexOf('://') + 3)
   const end = request.url.slice(start).search(/[?#]/)
-  return end < 0 ? request.url.slice(start) : request.url.slice(start, start + end)
+  const path = end < 0 ? request.url.slice(start) : request.url.slice(start, start + end)
+  return path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path
 }
 
+/** The methods of each path. Middleware, which is added to every method, has none. */
 function methodsByPath(app: Hono<HonoEnvironment>): Map<string, string[]> {
   const methods = new Map<string, string[]>()
   for (const { path, method } of app.routes) {
-    const known = methods.get(path) ?? []
+    if (method === 'ALL') continue
     const answered = method === 'GET' ? ['GET', 'HEAD'] : [method]
-    methods.set(path, [...new Set([...known, ...answered])])
+    methods.set(path, [...(methods.get(path) ?? []), ...answered])
   }
   return methods
 }

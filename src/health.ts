@@ -63,7 +63,7 @@ async function schemaHealth(database: D1Database): Promise<string> {
 
 function keysHealth({ ENCRYPTION_KEYS }: Environment): 'configured' | 'not configured' {
   try {
-    parseKeyRing(ENCRYPTION_KEYS ?? '')
+    parseKeyRing(ENCRYPTION_KEYS)
     return 'configured'
   } catch {
     return 'not configured'

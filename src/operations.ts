@@ -1,146 +1,212 @@
-/** THE LIST: every operation of the service, those of SPEC.txt first. Path and method are checked against the contract. */
+/**
+ * THE LIST: every operation of the service. The seven documented ones come first. The code of a resource is loaded on
+ * the first request to one of its operations, so that no start-up waits for it.
+ */
+import type { Contract } from './http/contract.ts'
+import type { Endpoint } from './http/endpoint.ts'
+import type { Operation } from './http/mount.ts'
 
-import type { Contract, Endpoint } from './http/endpoint.ts'
-import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './resources/api-keys/handlers.ts'
-import { listAuditEvents } from './resources/audit-events/handlers.ts'
-import {
-  deleteEnvironmentVariable,
-  listEnvironmentVariables,
-  putEnvironmentVariable,
-  setEnvironmentVariables,
-} from './resources/environment-variables/handlers.ts'
-import { retrieveMe } from './resources/me/handlers.ts'
-import { deletePin, listPins, putPin, updatePin } from './resources/pins/handlers.ts'
-import { agents, projects, pullRequests, sessions, users } from './resources/platform-resources/handlers.ts'
-import {
-  deleteProfilePicture,
-  putProfilePicture,
-  retrieveProfilePicture,
-} from './resources/profile-pictures/handlers.ts'
-import {
-  deleteRunEndpoint,
-  putRunEndpoint,
-  retrieveRunEndpoint,
-  rotateRunEndpoint,
-} from './resources/run-endpoint/handlers.ts'
-import {
-  acknowledgeRun,
-  agentScheduleRuns,
-  listRuns,
-  projectScheduleRuns,
-  retrieveRun,
-} from './resources/runs/handlers.ts'
-import {
-  agentSchedules,
-  createAgentSchedule,
-  createProjectSchedule,
-  previewSchedule,
-  projectSchedules,
-} from './resources/schedules/handlers.ts'
-import {
-  deleteSessionFile,
-  listSessionFiles,
-  putSessionFile,
-  retrieveSessionFileContent,
-} from './resources/session-files/handlers.ts'
-import {
-  createSkill,
-  deleteSkill,
-  listSkills,
-  retrieveSkill,
-  updateSkill,
-} from './resources/skills/handlers.ts'
+const apiKeys = () => import('./resources/api-keys/handlers.ts')
+const auditEvents = () => import('./resources/audit-events/handlers.ts')
+const environmentVariables = () => import('./resources/environment-variables/handlers.ts')
+const me = () => import('./resources/me/handlers.ts')
+const pins = () => import('./resources/pins/handlers.ts')
+const platformResources = () => import('./resources/platform-resources/handlers.ts')
+const profilePictures = () => import('./resources/profile-pictures/handlers.ts')
+const runEndpoint = () => import('./resources/run-endpoint/handlers.ts')
+const runs = () => import('./resources/runs/handlers.ts')
+const schedules = () => import('./resources/schedules/handlers.ts')
+const sessionFiles = () => import('./resources/session-files/handlers.ts')
+const skills = () => import('./resources/skills/handlers.ts')
 
-export const operations: readonly Endpoint[] = [
-  route('PATCH /v1/pins/{resourceType}/{resourceId}', updatePin),
-  route('POST /v1/projects/{projectId}/schedules', createProjectSchedule),
-  route('POST /v1/agents/{agentId}/schedules', createAgentSchedule),
-  route('GET /v1/sessions/{sessionId}/files', listSessionFiles),
-  route('GET /v1/skills/{skillId}', retrieveSkill),
-  route('DELETE /v1/users/{userId}/profile-picture', deleteProfilePicture),
-  route('DELETE /v1/projects/{projectId}/environment-variables/{key}', deleteEnvironmentVariable),
+export const operations: readonly Operation[] = [
+  route('PATCH /v1/pins/{resourceType}/{resourceId}', pins, ({ updatePin }) => updatePin),
+  route(
+    'POST /v1/projects/{projectId}/schedules',
+    schedules,
+    ({ createProjectSchedule }) => createProjectSchedule,
+  ),
+  route('POST /v1/agents/{agentId}/schedules', schedules, ({ createAgentSchedule }) => createAgentSchedule),
+  route('GET /v1/sessions/{sessionId}/files', sessionFiles, ({ listSessionFiles }) => listSessionFiles),
+  route('GET /v1/skills/{skillId}', skills, ({ retrieveSkill }) => retrieveSkill),
+  route(
+    'DELETE /v1/users/{userId}/profile-picture',
+    profilePictures,
+    ({ deleteProfilePicture }) => deleteProfilePicture,
+  ),
+  route(
+    'DELETE /v1/projects/{projectId}/environment-variables/{key}',
+    environmentVariables,
+    ({ deleteEnvironmentVariable }) => deleteEnvironmentVariable,
+  ),
 
-  route('GET /v1/me', retrieveMe),
+  route('GET /v1/me', me, ({ retrieveMe }) => retrieveMe),
 
-  route('POST /v1/api-keys', createApiKey),
-  route('GET /v1/api-keys', listApiKeys),
-  route('DELETE /v1/api-keys/{apiKeyId}', deleteApiKey),
-  route('POST /v1/api-keys/{apiKeyId}/rotate', rotateApiKey),
+  route('POST /v1/api-keys', apiKeys, ({ createApiKey }) => createApiKey),
+  route('GET /v1/api-keys', apiKeys, ({ listApiKeys }) => listApiKeys),
+  route('DELETE /v1/api-keys/{apiKeyId}', apiKeys, ({ deleteApiKey }) => deleteApiKey),
+  route('POST /v1/api-keys/{apiKeyId}/rotate', apiKeys, ({ rotateApiKey }) => rotateApiKey),
 
-  route('GET /v1/audit-events', listAuditEvents),
+  route('GET /v1/audit-events', auditEvents, ({ listAuditEvents }) => listAuditEvents),
 
-  route('PUT /v1/projects/{projectId}', projects.put),
-  route('GET /v1/projects/{projectId}', projects.retrieve),
-  route('GET /v1/projects', projects.list),
-  route('PATCH /v1/projects/{projectId}', projects.update),
-  route('DELETE /v1/projects/{projectId}', projects.remove),
+  route('PUT /v1/projects/{projectId}', platformResources, ({ projects }) => projects.put),
+  route('GET /v1/projects/{projectId}', platformResources, ({ projects }) => projects.retrieve),
+  route('GET /v1/projects', platformResources, ({ projects }) => projects.list),
+  route('PATCH /v1/projects/{projectId}', platformResources, ({ projects }) => projects.update),
+  route('DELETE /v1/projects/{projectId}', platformResources, ({ projects }) => projects.remove),
 
-  route('PUT /v1/agents/{agentId}', agents.put),
-  route('GET /v1/agents/{agentId}', agents.retrieve),
-  route('GET /v1/agents', agents.list),
-  route('PATCH /v1/agents/{agentId}', agents.update),
-  route('DELETE /v1/agents/{agentId}', agents.remove),
+  route('PUT /v1/agents/{agentId}', platformResources, ({ agents }) => agents.put),
+  route('GET /v1/agents/{agentId}', platformResources, ({ agents }) => agents.retrieve),
+  route('GET /v1/agents', platformResources, ({ agents }) => agents.list),
+  route('PATCH /v1/agents/{agentId}', platformResources, ({ agents }) => agents.update),
+  route('DELETE /v1/agents/{agentId}', platformResources, ({ agents }) => agents.remove),
 
-  route('PUT /v1/sessions/{sessionId}', sessions.put),
-  route('GET /v1/sessions/{sessionId}', sessions.retrieve),
-  route('GET /v1/sessions', sessions.list),
-  route('DELETE /v1/sessions/{sessionId}', sessions.remove),
+  route('PUT /v1/sessions/{sessionId}', platformResources, ({ sessions }) => sessions.put),
+  route('GET /v1/sessions/{sessionId}', platformResources, ({ sessions }) => sessions.retrieve),
+  route('GET /v1/sessions', platformResources, ({ sessions }) => sessions.list),
+  route('DELETE /v1/sessions/{sessionId}', platformResources, ({ sessions }) => sessions.remove),
 
-  route('PUT /v1/pull-requests/{pullRequestId}', pullRequests.put),
-  route('GET /v1/pull-requests/{pullRequestId}', pullRequests.retrieve),
-  route('GET /v1/pull-requests', pullRequests.list),
-  route('DELETE /v1/pull-requests/{pullRequestId}', pullRequests.remove),
+  route('PUT /v1/pull-requests/{pullRequestId}', platformResources, ({ pullRequests }) => pullRequests.put),
+  route(
+    'GET /v1/pull-requests/{pullRequestId}',
+    platformResources,
+    ({ pullRequests }) => pullRequests.retrieve,
+  ),
+  route('GET /v1/pull-requests', platformResources, ({ pullRequests }) => pullRequests.list),
+  route(
+    'DELETE /v1/pull-requests/{pullRequestId}',
+    platformResources,
+    ({ pullRequests }) => pullRequests.remove,
+  ),
 
-  route('PUT /v1/users/{userId}', users.put),
-  route('GET /v1/users/{userId}', users.retrieve),
-  route('GET /v1/users', users.list),
-  route('DELETE /v1/users/{userId}', users.remove),
+  route('PUT /v1/users/{userId}', platformResources, ({ users }) => users.put),
+  route('GET /v1/users/{userId}', platformResources, ({ users }) => users.retrieve),
+  route('GET /v1/users', platformResources, ({ users }) => users.list),
+  route('DELETE /v1/users/{userId}', platformResources, ({ users }) => users.remove),
 
-  route('GET /v1/pins', listPins),
-  route('PUT /v1/pins/{resourceType}/{resourceId}', putPin),
-  route('DELETE /v1/pins/{resourceType}/{resourceId}', deletePin),
+  route('GET /v1/pins', pins, ({ listPins }) => listPins),
+  route('PUT /v1/pins/{resourceType}/{resourceId}', pins, ({ putPin }) => putPin),
+  route('DELETE /v1/pins/{resourceType}/{resourceId}', pins, ({ deletePin }) => deletePin),
 
-  route('GET /v1/projects/{projectId}/schedules', projectSchedules.list),
-  route('GET /v1/projects/{projectId}/schedules/{scheduleId}', projectSchedules.retrieve),
-  route('PATCH /v1/projects/{projectId}/schedules/{scheduleId}', projectSchedules.update),
-  route('DELETE /v1/projects/{projectId}/schedules/{scheduleId}', projectSchedules.remove),
-  route('GET /v1/agents/{agentId}/schedules', agentSchedules.list),
-  route('GET /v1/agents/{agentId}/schedules/{scheduleId}', agentSchedules.retrieve),
-  route('PATCH /v1/agents/{agentId}/schedules/{scheduleId}', agentSchedules.update),
-  route('DELETE /v1/agents/{agentId}/schedules/{scheduleId}', agentSchedules.remove),
-  route('GET /v1/schedule-preview', previewSchedule),
+  route('GET /v1/projects/{projectId}/schedules', schedules, ({ projectSchedules }) => projectSchedules.list),
+  route(
+    'GET /v1/projects/{projectId}/schedules/{scheduleId}',
+    schedules,
+    ({ projectSchedules }) => projectSchedules.retrieve,
+  ),
+  route(
+    'PATCH /v1/projects/{projectId}/schedules/{scheduleId}',
+    schedules,
+    ({ projectSchedules }) => projectSchedules.update,
+  ),
+  route(
+    'DELETE /v1/projects/{projectId}/schedules/{scheduleId}',
+    schedules,
+    ({ projectSchedules }) => projectSchedules.remove,
+  ),
+  route('GET /v1/agents/{agentId}/schedules', schedules, ({ agentSchedules }) => agentSchedules.list),
+  route(
+    'GET /v1/agents/{agentId}/schedules/{scheduleId}',
+    schedules,
+    ({ agentSchedules }) => agentSchedules.retrieve,
+  ),
+  route(
+    'PATCH /v1/agents/{agentId}/schedules/{scheduleId}',
+    schedules,
+    ({ agentSchedules }) => agentSchedules.update,
+  ),
+  route(
+    'DELETE /v1/agents/{agentId}/schedules/{scheduleId}',
+    schedules,
+    ({ agentSchedules }) => agentSchedules.remove,
+  ),
+  route('GET /v1/schedule-preview', schedules, ({ previewSchedule }) => previewSchedule),
 
-  route('GET /v1/projects/{projectId}/schedules/{scheduleId}/runs', projectScheduleRuns.list),
-  route('POST /v1/projects/{projectId}/schedules/{scheduleId}/runs', projectScheduleRuns.create),
-  route('GET /v1/agents/{agentId}/schedules/{scheduleId}/runs', agentScheduleRuns.list),
-  route('POST /v1/agents/{agentId}/schedules/{scheduleId}/runs', agentScheduleRuns.create),
-  route('GET /v1/runs', listRuns),
-  route('GET /v1/runs/{runId}', retrieveRun),
-  route('POST /v1/runs/{runId}/acknowledge', acknowledgeRun),
+  route(
+    'GET /v1/projects/{projectId}/schedules/{scheduleId}/runs',
+    runs,
+    ({ projectScheduleRuns }) => projectScheduleRuns.list,
+  ),
+  route(
+    'POST /v1/projects/{projectId}/schedules/{scheduleId}/runs',
+    runs,
+    ({ projectScheduleRuns }) => projectScheduleRuns.create,
+  ),
+  route(
+    'GET /v1/agents/{agentId}/schedules/{scheduleId}/runs',
+    runs,
+    ({ agentScheduleRuns }) => agentScheduleRuns.list,
+  ),
+  route(
+    'POST /v1/agents/{agentId}/schedules/{scheduleId}/runs',
+    runs,
+    ({ agentScheduleRuns }) => agentScheduleRuns.create,
+  ),
+  route('GET /v1/runs', runs, ({ listRuns }) => listRuns),
+  route('GET /v1/runs/{runId}', runs, ({ retrieveRun }) => retrieveRun),
+  route('POST /v1/runs/{runId}/acknowledge', runs, ({ acknowledgeRun }) => acknowledgeRun),
 
-  route('PUT /v1/run-endpoint', putRunEndpoint),
-  route('GET /v1/run-endpoint', retrieveRunEndpoint),
-  route('POST /v1/run-endpoint/rotate', rotateRunEndpoint),
-  route('DELETE /v1/run-endpoint', deleteRunEndpoint),
+  route('PUT /v1/run-endpoint', runEndpoint, ({ putRunEndpoint }) => putRunEndpoint),
+  route('GET /v1/run-endpoint', runEndpoint, ({ retrieveRunEndpoint }) => retrieveRunEndpoint),
+  route('POST /v1/run-endpoint/rotate', runEndpoint, ({ rotateRunEndpoint }) => rotateRunEndpoint),
+  route('DELETE /v1/run-endpoint', runEndpoint, ({ deleteRunEndpoint }) => deleteRunEndpoint),
 
-  route('PUT /v1/sessions/{sessionId}/files', putSessionFile),
-  route('GET /v1/sessions/{sessionId}/files/{fileId}/content', retrieveSessionFileContent),
-  route('DELETE /v1/sessions/{sessionId}/files/{fileId}', deleteSessionFile),
+  route('PUT /v1/sessions/{sessionId}/files', sessionFiles, ({ putSessionFile }) => putSessionFile),
+  route(
+    'GET /v1/sessions/{sessionId}/files/{fileId}/content',
+    sessionFiles,
+    ({ retrieveSessionFileContent }) => retrieveSessionFileContent,
+  ),
+  route(
+    'DELETE /v1/sessions/{sessionId}/files/{fileId}',
+    sessionFiles,
+    ({ deleteSessionFile }) => deleteSessionFile,
+  ),
 
-  route('GET /v1/skills', listSkills),
-  route('POST /v1/skills', createSkill),
-  route('PATCH /v1/skills/{skillId}', updateSkill),
-  route('DELETE /v1/skills/{skillId}', deleteSkill),
+  route('GET /v1/skills', skills, ({ listSkills }) => listSkills),
+  route('POST /v1/skills', skills, ({ createSkill }) => createSkill),
+  route('PATCH /v1/skills/{skillId}', skills, ({ updateSkill }) => updateSkill),
+  route('DELETE /v1/skills/{skillId}', skills, ({ deleteSkill }) => deleteSkill),
 
-  route('PUT /v1/users/{userId}/profile-picture', putProfilePicture),
-  route('GET /v1/users/{userId}/profile-picture', retrieveProfilePicture),
+  route(
+    'PUT /v1/users/{userId}/profile-picture',
+    profilePictures,
+    ({ putProfilePicture }) => putProfilePicture,
+  ),
+  route(
+    'GET /v1/users/{userId}/profile-picture',
+    profilePictures,
+    ({ retrieveProfilePicture }) => retrieveProfilePicture,
+  ),
 
-  route('GET /v1/projects/{projectId}/environment-variables', listEnvironmentVariables),
-  route('PUT /v1/projects/{projectId}/environment-variables/{key}', putEnvironmentVariable),
-  route('POST /v1/projects/{projectId}/environment-variables', setEnvironmentVariables),
+  route(
+    'GET /v1/projects/{projectId}/environment-variables',
+    environmentVariables,
+    ({ listEnvironmentVariables }) => listEnvironmentVariables,
+  ),
+  route(
+    'PUT /v1/projects/{projectId}/environment-variables/{key}',
+    environmentVariables,
+    ({ putEnvironmentVariable }) => putEnvironmentVariable,
+  ),
+  route(
+    'POST /v1/projects/{projectId}/environment-variables',
+    environmentVariables,
+    ({ setEnvironmentVariables }) => setEnvironmentVariables,
+  ),
 ]
 
-/** The list shows each route, and the type checker holds it to the contract, where it is written. */
-function route<C extends Contract>(_route: `${C['method']} ${C['path']}`, endpoint: Endpoint<C>): Endpoint {
-  return endpoint
+/** The type checker holds each route to the contract of its operation. */
+function route<Module, C extends Contract>(
+  route: `${C['method']} ${C['path']}`,
+  load: () => Promise<Module>,
+  endpointOf: (module: Module) => Endpoint<C>,
+): Operation {
+  const [method, path] = route.split(' ') as [C['method'], C['path']]
+  return { method, path, load: async () => endpointOf(await load()) }
+}
+
+/** Every operation with its contract, for what needs all of them: the OpenAPI document and the tests. */
+export function loadOperations(): Promise<Endpoint[]> {
+  return Promise.all(operations.map(({ load }) => load()))
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../src/app.ts'
-import { type Contract, honoPath } from '../src/http/endpoint.ts'
-import { operations } from '../src/operations.ts'
+import type { Contract } from '../src/http/contract.ts'
+import { honoPath } from '../src/http/mount.ts'
+import { loadOperations } from '../src/operations.ts'
 import { PREFIX, request } from './support/api.ts'
 import {
   deadKeys,
@@ -17,6 +18,8 @@ import {
   withIds,
 } from './support/examples.ts'
 import { Workspace } from './support/workspace.ts'
+
+const operations = await loadOperations()
 
 const PUBLIC_PATHS = ['/health', '/openapi.json']
 /** Public too: test/docs.test.ts. */

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../src/app.ts'
-import { honoPath } from '../src/http/endpoint.ts'
-import { operations } from '../src/operations.ts'
+import { honoPath } from '../src/http/mount.ts'
+import { loadOperations } from '../src/operations.ts'
 import { failingDatabase, failingObjects } from './support/bindings.ts'
 import { document, seenStatuses } from './support/document.ts'
 import {
@@ -15,6 +15,8 @@ import {
   withIds,
 } from './support/examples.ts'
 import { Workspace } from './support/workspace.ts'
+
+const operations = await loadOperations()
 
 interface Schema {
   readonly $ref?: string

@@ -4,7 +4,7 @@ import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, vi } from 'vitest'
 import { recordUse } from '../src/access/guard.ts'
 import * as schema from '../src/db/schema.ts'
-import { operations } from '../src/operations.ts'
+import { loadOperations } from '../src/operations.ts'
 import type { RunMessage } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
@@ -23,6 +23,8 @@ import {
 } from './support/examples.ts'
 import { deliverBatch } from './support/queue.ts'
 import { Workspace } from './support/workspace.ts'
+
+const operations = await loadOperations()
 
 const AS_IT_IS = 'as it is'
 

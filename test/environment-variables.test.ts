@@ -179,7 +179,10 @@ describe('deleteEnvironmentVariable', () => {
     const { workspace, key, projectId } = await withVariable()
     const other = await workspace.addProject()
     const missing = await deleteVariable(projectId, 'MISSING', { key })
-    expect([missing.status, missing.body.error]).toEqual([404, expect.stringMatching(/^key: /)])
+    expect([missing.status, missing.body.error]).toEqual([
+      404,
+      expect.stringMatching(/variable with this key\.\$/),
+    ])
     expect((await deleteVariable(other, 'DATABASE_URL', { key })).status).toBe(404)
     expect(await variables(workspace)).toHaveLength(1)
   })
@@ -674,7 +677,10 @@ describe('the Idempotency-Key of variables', () => {
     const { workspace, key, projectId } = await withProject()
     await setVariables(projectId, first, { key, ...idempotent('deploy') })
     const { status, body } = await setVariables(projectId, values, { key, ...idempotent('deploy') })
-    expect([status, body.error]).toEqual([409, expect.stringMatching(/^Idempotency-Key: /)])
+    expect([status, body.error]).toEqual([
+      409,
+      expect.stringMatching(/^This Idempotency-Key was used with another body\./),
+    ])
     expect(await valuesOf(workspace, projectId)).toEqual(first)
   })
 
@@ -770,7 +776,10 @@ describe('the Idempotency-Key of variables', () => {
     const { workspace, key, projectId } = await withProject()
     for (const wrong of ['', 'x'.repeat(256)]) {
       const { status, body } = await setVariables(projectId, first, { key, ...idempotent(wrong) })
-      expect([status, body.error]).toEqual([400, expect.stringMatching(/^Idempotency-Key: /)])
+      expect([status, body.error]).toEqual([
+        400,
+        expect.stringMatching(/^Idempotency-Key: /),
+      ])
     }
     expect(await variables(workspace)).toEqual([])
     const longest = idempotent('x'.repeat(255))

@@ -3,10 +3,10 @@ import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { hashToken, mintToken } from '../src/access/api-key.ts'
 import { recordChange } from '../src/access/audit.ts'
-import { explainCaller, recordUse } from '../src/access/guard.ts'
+import { checkCaller, recordUse } from '../src/access/guard.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Value } from '../src/db/statement.ts'
-import type { Contract } from '../src/http/endpoint.ts'
+import type { Contract } from '../src/http/contract.ts'
 import { orphanUnrecorded } from '../src/resources/session-files/statements.ts'
 import {
   deadKeys,
@@ -222,7 +222,7 @@ describe('the statements of all operations', () => {
     }
     const modules = import.meta.glob('../src/**/statements.ts', { eager: true })
     const exported = new Set(Object.values(modules).flatMap(statementsIn))
-    for (const { sql } of [explainCaller, recordUse]) {
+    for (const { sql } of [checkCaller, recordUse]) {
       ran.delete(sql)
       exported.delete(sql)
     }

@@ -3,7 +3,7 @@
  * time-out of its test.
  */
 import { describe, expect, it } from 'vitest'
-import type { Contract } from '../src/http/endpoint.ts'
+import type { Contract } from '../src/http/contract.ts'
 import { exampleList, keyFor, send } from './support/examples.ts'
 import { type InputPlace, inputPlacesOf, isTooLong, withText, withValue } from './support/inputs.ts'
 import { Workspace } from './support/workspace.ts'

@@ -3,14 +3,16 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { mintToken } from '../src/access/api-key.ts'
 import type { Environment } from '../src/environment.ts'
-import type { Contract } from '../src/http/endpoint.ts'
+import type { Contract } from '../src/http/contract.ts'
 import worker from '../src/index.ts'
-import { operations } from '../src/operations.ts'
+import { loadOperations } from '../src/operations.ts'
 import { mintSecret } from '../src/resources/run-endpoint/signature.ts'
 import { ORIGIN, PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { type Example, exampleList, send as sendExample } from './support/examples.ts'
 import { now, Workspace } from './support/workspace.ts'
+
+const operations = await loadOperations()
 
 const ID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 const LIMIT_BYTES = 64 * 1024

@@ -1,7 +1,7 @@
 /** A body that is large, or does not say how long it is, is read only for a key that may act now. */
 import { describe, expect, it } from 'vitest'
 import { recordUse } from '../src/access/guard.ts'
-import type { Contract } from '../src/http/endpoint.ts'
+import type { Contract } from '../src/http/contract.ts'
 import { watchedDatabase } from './support/bindings.ts'
 import type { Example } from './support/example.ts'
 import { exampleList, send } from './support/examples.ts'

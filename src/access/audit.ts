@@ -85,7 +85,7 @@ export function recordRevocations(
 const isChange = (step: Step) => [step].flat().some((statement) => statement.isChange)
 
 /** True if one of the steps makes a change. */
-export function areChanging(steps: readonly Step[]): boolean {
+export function isChanging(steps: readonly Step[]): boolean {
   return steps.some(isChange)
 }
 

@@ -1,12 +1,12 @@
 /**
- * Who calls, and what the database lets them touch. An operation is one batch: its first statement explains, the
- * statements after it act, and each of those has the guard in its own WHERE. The database refuses; the Worker explains.
+ * The guard: what the database lets a caller touch. An operation is one batch. Its first statement checks, the statements
+ * after it act, and each of those carries the guard in its own WHERE. The database refuses; the Worker says why.
  */
 import { and, eq, gt, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
 import { guarded, query, type Statement, unguarded } from '../db/statement.ts'
 
-/** Bound for every statement by the call: the key's hash, the operation's scope, the instant of the request. */
+/** Bound for every statement (caller.ts): the key's hash, the operation's scope, the instant of the request. */
 const keyHash = sql.placeholder('keyHash')
 const scope = sql.placeholder('scope')
 export const now = sql.placeholder('now')
@@ -25,49 +25,37 @@ export const callerOrganization = sql<string>`(select ${apiKeys.organizationId} 
 /** The guard for what belongs to a user: the user that the caller acts as, or NULL. */
 export const callerUser = sql<string>`(select ${apiKeys.userId} from ${apiKeys} where ${mayAct})`
 
-/** Of the caller's key in `apiKeys`: 1 if it isn't limited to other projects than this one. */
+/** Of the caller's key in `apiKeys`: 1 if it is not restricted to other projects than this one. */
 export function isInReach(projectId: SQLWrapper): SQL<0 | 1> {
   const isListed = sql`${projectId} in (select value from json_each(${apiKeys.projectIds}))`
   return sql<0 | 1>`(${apiKeys.projectIds} is null or ${isListed})`
 }
 
-/** Of the caller's key in `apiKeys`: true if it isn't limited to projects. What is of all projects asks for it. */
+/** Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources. */
 export const isUnrestricted = isNull(apiKeys.projectIds)
 
-/** What every explaining statement says of the caller. No row: nobody has this key. */
+/** What every checking statement says of the caller. */
 export interface CallerFacts {
-  live: 0 | 1
-  inScope: 0 | 1
-  callerOrganizationId: string
-  callerUserId: string | null
+  readonly isLive: 0 | 1
+  readonly isInScope: 0 | 1
+  readonly callerOrganizationId: string
+  readonly callerUserId: string | null
   /** 1 if `lastUsedAt` is over an hour old. */
-  isLastUsedStale: 0 | 1
+  readonly isLastUsedStale: 0 | 1
 }
 
-/**
- * Begins an explaining statement: the facts of the caller and those given, in one row if the key exists.
- * The facts are SQL over `apiKeys` and whatever is joined, each under the name that it has here.
- */
-export function explaining<Facts extends Record<string, SQL.Aliased>>(facts: Facts) {
-  return query
-    .select({
-      live: sql<0 | 1>`${isLive}`.as('live'),
-      inScope: sql<0 | 1>`${isInScope}`.as('inScope'),
-      callerOrganizationId: sql<string>`${apiKeys.organizationId}`.as('callerOrganizationId'),
-      callerUserId: sql<string | null>`${apiKeys.userId}`.as('callerUserId'),
-      isLastUsedStale: sql<0 | 1>`${isStale()}`.as('isLastUsedStale'),
-      ...facts,
-    })
-    .from(apiKeys)
-    .where(isCallersKey)
+/** The columns of `CallerFacts`. */
+export const callerFields = {
+  isLive: sql<0 | 1>`${isLive}`.as('isLive'),
+  isInScope: sql<0 | 1>`${isInScope}`.as('isInScope'),
+  callerOrganizationId: sql<string>`${apiKeys.organizationId}`.as('callerOrganizationId'),
+  callerUserId: sql<string | null>`${apiKeys.userId}`.as('callerUserId'),
+  isLastUsedStale: sql<0 | 1>`${isStale()}`.as('isLastUsedStale'),
 }
 
-/** Explains the caller alone: for input that is refused before anything else is asked. */
-export const explainCaller: Statement<CallerFacts> = guarded(() => explaining({}))
-
-/** Explains the caller of what is of all projects. */
-export const explainUnlimited = guarded(() =>
-  explaining({ inReach: sql<0 | 1>`${isUnrestricted}`.as('inReach') }),
+/** Checks the caller alone. No row: nobody has this key. */
+export const checkCaller: Statement<CallerFacts> = guarded(() =>
+  query.select(callerFields).from(apiKeys).where(isCallersKey),
 )
 
 /** Keeps `lastUsedAt` to the hour. It runs after the answer. */
@@ -82,3 +70,15 @@ function isStale(): SQL {
   const hourAgo = sql.placeholder('hourAgo')
   return sql`(${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} <= ${hourAgo})`
 }
+
+/** TRANSITION: begins a checking statement that is written by hand. */
+export function explaining<Facts extends Record<string, SQL.Aliased>>(facts: Facts) {
+  return query
+    .select({ ...callerFields, ...facts })
+    .from(apiKeys)
+    .where(isCallersKey)
+}
+export const explainCaller = checkCaller
+export const explainUnlimited = guarded(() =>
+  explaining({ inReach: sql<0 | 1>`${isUnrestricted}`.as('inReach') }),
+)

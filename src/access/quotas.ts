@@ -1,10 +1,11 @@
-/** The quotas of the caller's organization: the statement that adds rows asks whether they fit. */
+/** The quotas of the caller's organization, as a precondition of what adds rows. */
 import { eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys, organizationUsage } from '../db/schema.ts'
 import type { Values } from '../db/statement.ts'
 import type { Quota } from '../db/usage.ts'
 import type { Limits, Quotas } from '../environment.ts'
 import { ApiError } from '../errors.ts'
+import { preconditionUnless } from './preconditions.ts'
 
 const placeholderOf = (quota: string) => `${quota}Quota`
 
@@ -26,7 +27,14 @@ export function exceededQuota(
     where ${eq(organizationUsage.organizationId, organizationId)})`
 }
 
-/** What the statements with `exceededQuota` are bound to. */
+/** The change fits into the quotas of the organization. @param added what it adds to each quota; it may be negative. */
+export function withinQuotas(added: Partial<Readonly<Record<Quota, SQL>>>, organizationId?: SQLWrapper) {
+  return preconditionUnless(exceededQuota(added, organizationId), ({ limits }, quota) =>
+    quotaExceeded(quota, limits),
+  )
+}
+
+/** What statements with `exceededQuota` are bound to. */
 export function quotaValues(quotas: Quotas): Values {
   return Object.fromEntries(Object.entries(quotas).map(([quota, most]) => [placeholderOf(quota), most]))
 }
@@ -50,6 +58,6 @@ const NOUNS: Readonly<Record<Quota, string>> = {
 export function quotaExceeded(quota: Quota, { quotas }: Limits): ApiError {
   return new ApiError(
     409,
-    `This would exceed the organization's quota of ${quotas[quota]} ${NOUNS[quota]}: delete some first`,
+    `This would exceed the organization's quota of ${quotas[quota]} ${NOUNS[quota]}. Delete some first.`,
   )
 }

@@ -10,7 +10,7 @@ export interface KeyRing {
 }
 
 /** @throws if the text is no key ring. The message holds nothing of it. */
-export function parseKeyRing(text: string): KeyRing {
+export function parseKeyRing(text = ''): KeyRing {
   const keys = new Map<string, Uint8Array<ArrayBuffer>>()
   for (const entry of text.split(',')) {
     const [, id, base64] = ENTRY.exec(entry.trim()) ?? []

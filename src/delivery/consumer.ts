@@ -222,7 +222,7 @@ function byKey<Item extends { organizationId: string }>(
 
 /** Sends runs. Null: there is no run endpoint. */
 function senderOf(environment: Environment): (delivery: Delivery) => Promise<Outcome | null> {
-  const ring = parseKeyRing(environment.ENCRYPTION_KEYS ?? '')
+  const ring = parseKeyRing(environment.ENCRYPTION_KEYS)
   const allowsLocal = isOn(environment.LOCAL_RUN_ENDPOINTS)
   return async (delivery) => {
     const { url } = delivery

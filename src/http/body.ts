@@ -1,6 +1,6 @@
 /** Reads a body within its limits. */
 import type { MiddlewareHandler } from 'hono'
-import type { Call } from '../access/call.ts'
+import type { Caller } from '../access/caller.ts'
 import { ApiError } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
 import { problemOfJson } from './json-bounds.ts'
@@ -11,20 +11,16 @@ export const BODY_LIMIT_BYTES = 64 * 1024
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
-/** Refuses a body by its declared length, before it is read. */
-export function refuseDeclaredLength(limitBytes: number): MiddlewareHandler {
-  return async (c, next) => {
-    if (Number(c.req.header('Content-Length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
-    await next()
-  }
+/** @throws {ApiError} 413 if the body declares more bytes than the limit. */
+export function requireLengthWithin(limitBytes: number, { headers }: Request): void {
+  if (Number(headers.get('Content-Length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
 }
 
-/** Refuses a body that doesn't say how long it is. */
-export const requireDeclaredLength: MiddlewareHandler = async (c, next) => {
-  if (!/^\d+$/.test(c.req.header('Content-Length') ?? '')) {
+/** @throws {ApiError} 411 if the body doesn't say how long it is. */
+export function requireDeclaredLength({ headers }: Request): void {
+  if (!/^\d+$/.test(headers.get('Content-Length') ?? '')) {
     throw new ApiError(411, 'Send the length of the body in the header "Content-Length".')
   }
-  await next()
 }
 
 /** Parses the body once and hands it to the validator that follows. */
@@ -33,15 +29,17 @@ export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment>
     const contentType = c.req.header('Content-Type')
     if (!JSON_TYPE.test(contentType ?? '')) {
       const sent = contentType === undefined ? 'none' : describeSent(contentType)
-      throw await c.get('call').inputError(`Content-Type: expected "application/json" in UTF-8, got ${sent}`)
+      throw await c
+        .get('caller')
+        .inputError(`Content-Type: expected "application/json" in UTF-8, got ${sent}`)
     }
-    const bytes = new Uint8Array(await readBytes(c.req.raw, limitBytes, c.get('call')))
+    const bytes = new Uint8Array(await readBytes(c.req.raw, limitBytes, c.get('caller')))
     const problem = problemOfJson(bytes)
-    if (problem) throw await c.get('call').inputError(`body: ${problem}`)
+    if (problem) throw await c.get('caller').inputError(`body: ${problem}`)
     const value = parse(bytes)
     if (value === undefined) {
       const sent = bytes.byteLength === 0 ? 'nothing' : `${bytes.byteLength} bytes that are not`
-      throw await c.get('call').inputError(`body: expected valid JSON in UTF-8, got ${sent}`)
+      throw await c.get('caller').inputError(`body: expected valid JSON in UTF-8, got ${sent}`)
     }
     c.req.json = async () => value as never
     await next()
@@ -52,14 +50,14 @@ export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment>
  * Reads a body into memory. One that is large, or does not say how long it is, is read only for a key that may act.
  * @throws {ApiError} 413 if the body has more bytes than the limit.
  */
-export async function readBytes(request: Request, limitBytes: number, call: Call): Promise<ArrayBuffer> {
+export async function readBytes(request: Request, limitBytes: number, caller: Caller): Promise<ArrayBuffer> {
   const declaredBytes = Number(request.headers.get('Content-Length') ?? Number.NaN)
   const isDeclared = !Number.isNaN(declaredBytes)
-  if (!isDeclared || declaredBytes > BODY_LIMIT_BYTES) await call.requireCaller()
+  if (!isDeclared || declaredBytes > BODY_LIMIT_BYTES) await caller.requireAuthorized()
   // The runtime ends a body at its declared length.
   const bytes = await (isDeclared ? request.arrayBuffer() : readUpTo(limitBytes, request.body))
   if (bytes && bytes.byteLength <= limitBytes) return bytes
-  throw await call.inputError(tooLarge(limitBytes).message, 413)
+  throw await caller.inputError(tooLarge(limitBytes).message, 413)
 }
 
 function tooLarge(limitBytes: number): ApiError {

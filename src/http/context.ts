@@ -1,9 +1,9 @@
 /** What a request carries through the middleware. */
-import type { Call } from '../access/call.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Environment } from '../environment.ts'
-import type { Contract } from './endpoint.ts'
+import type { Contract } from './contract.ts'
 
 export interface HonoEnvironment {
   Bindings: Environment
-  Variables: { requestId: string; contract?: Contract; call: Call; isPage?: boolean }
+  Variables: { requestId: string; contract?: Contract; caller: Caller; isPage?: boolean }
 }

@@ -7,7 +7,8 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
-import type { Contract, Endpoint, Success, Tag } from '../http/endpoint.ts'
+import type { Contract, Success, Tag } from '../http/contract.ts'
+import type { Endpoint } from '../http/endpoint.ts'
 import { docs } from '../http/fields.ts'
 import { scheduleRunWebhook } from './webhook.ts'
 

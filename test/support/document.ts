@@ -2,8 +2,10 @@
 import { Validator } from '@cfworker/json-schema'
 import { expect } from 'vitest'
 import { openapiDocument } from '../../src/openapi/document.ts'
-import { operations } from '../../src/operations.ts'
+import { loadOperations } from '../../src/operations.ts'
 import type { ApiResponse } from './api.ts'
+
+const operations = await loadOperations()
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by names that only it knows
 export const document: any = JSON.parse(openapiDocument(operations))

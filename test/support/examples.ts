@@ -2,8 +2,8 @@
 import { env } from 'cloudflare:workers'
 import { mintToken } from '../../src/access/api-key.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
-import type { Contract } from '../../src/http/endpoint.ts'
-import { operations } from '../../src/operations.ts'
+import type { Contract } from '../../src/http/contract.ts'
+import { loadOperations } from '../../src/operations.ts'
 import { apiKeyRows } from '../examples/api-keys.ts'
 import { auditEventRows } from '../examples/audit-events.ts'
 import { environmentVariableRows } from '../examples/environment-variables.ts'
@@ -18,6 +18,8 @@ import { skillRows } from '../examples/skills.ts'
 import { type ApiResponse, request } from './api.ts'
 import type { Example, Row, Rows } from './example.ts'
 import type { Workspace } from './workspace.ts'
+
+const operations = await loadOperations()
 
 export type { Example, Row, Variation } from './example.ts'
 export { withIds } from './example.ts'

@@ -1,6 +1,6 @@
 /** Every string and every list that an operation takes, found in its contract. */
 import type * as z from 'zod/mini'
-import type { Contract } from '../../src/http/endpoint.ts'
+import type { Contract } from '../../src/http/contract.ts'
 
 export type Part = 'params' | 'query' | 'headers' | 'body'
 

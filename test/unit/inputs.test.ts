@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type * as z from 'zod/mini'
-import { operations } from '../../src/operations.ts'
+import { loadOperations } from '../../src/operations.ts'
 import { inputPlacesOf, issuesOfFirstCheck } from '../support/inputs.ts'
+
+const operations = await loadOperations()
 
 const places = operations.flatMap(({ contract }) =>
   inputPlacesOf(contract).map((place) => ({

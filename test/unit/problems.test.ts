@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Contract } from '../../src/http/endpoint.ts'
+import type { Contract } from '../../src/http/contract.ts'
 import { describeProblems, describeSent } from '../../src/http/problems.ts'
 import { createApiKeyContract, rotateApiKeyContract } from '../../src/resources/api-keys/contract.ts'
 import { setEnvironmentVariablesContract } from '../../src/resources/environment-variables/contract.ts'

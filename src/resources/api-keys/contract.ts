@@ -1,7 +1,7 @@
 /** The keys of an organization (docs/contract.md, Keys). */
 import * as z from 'zod/mini'
 import { SCOPES } from '../../access/scopes.ts'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import { docs, externalId, instant, overlapSeconds, text, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'

@@ -71,10 +71,10 @@ function within(operation: string, idempotencyKey: string | undefined): string |
   return idempotencyKey === undefined ? null : `${operation} ${idempotencyKey}`
 }
 
-export const createApiKey = endpoint(createApiKeyContract, async ({ headers, body, path }, call) => {
+export const createApiKey = endpoint(createApiKeyContract, async ({ headers, body, path }, context) => {
   const token = mintToken()
   const { name, scopes, userId, projectIds, expiresAt } = body
-  const [facts, [row]] = await call.run(explainCreation, [insertKey], {
+  const [facts, [row]] = await context.run({ check: explainCreation }, [insertKey], {
     id: newUuid(),
     hash: hashToken(token),
     name,
@@ -96,40 +96,45 @@ export const createApiKey = endpoint(createApiKeyContract, async ({ headers, bod
   if (!facts.actsForUser) throw new ApiError(403, 'userId: your key makes keys for its own user alone')
   if (!facts.reachesProjects) throw new ApiError(403, 'projectIds: your key is limited to other projects')
   if (!facts.livesAsLong) throw new ApiError(403, 'expiresAt: your key ends before')
-  if (facts.earlierId === null && facts.exceededQuota) throw quotaExceeded(facts.exceededQuota, call.limits)
+  if (facts.earlierId === null && facts.exceededQuota)
+    throw quotaExceeded(facts.exceededQuota, context.limits)
   throw alreadyMade(facts.earlierId ?? '')
 })
 
-export const listApiKeys = endpoint(listApiKeysContract, async ({ query }, call) => {
-  const [, all, own] = await call.run(explainCaller, [listKeys, listOwnKeys], pagingOf(query))
+export const listApiKeys = endpoint(listApiKeysContract, async ({ query }, context) => {
+  const [, all, own] = await context.run({ check: explainCaller }, [listKeys, listOwnKeys], pagingOf(query))
   return { body: pageOf([...all, ...own].map(parseLists), query, ({ id }) => id) }
 })
 
-export const rotateApiKey = endpoint(rotateApiKeyContract, async ({ params, headers, body, path }, call) => {
-  const token = mintToken()
-  const [facts, [row]] = await call.run(explainRotation, [insertSuccessor, retireKey], {
-    ...params,
-    id: newUuid(),
-    hash: hashToken(token),
-    overlapEndsAt: new Date(Date.parse(call.now) + body.overlapSeconds * 1000).toISOString(),
-    idempotencyKey: within(`rotate ${params.apiKeyId}`, headers['Idempotency-Key']),
-  })
-  if (row) {
-    const keys = path.slice(0, path.indexOf(`/${params.apiKeyId}/`))
-    return { body: { ...parseLists(row), token }, headers: { Location: `${keys}/${row.id}` } }
-  }
-  if (!facts.exists) throw noKey()
-  if (!facts.isManageable) throw facts.hasSuccessor ? rotated() : beyondReach()
-  if (!facts.hasScopes) throw new ApiError(403, 'apiKeyId: this key has scopes that yours lacks')
-  if (!facts.livesAsLong) throw new ApiError(403, 'apiKeyId: this key ends after yours')
-  if (facts.earlierId !== null) throw alreadyMade(facts.earlierId)
-  if (facts.isRotated) throw new ApiError(409, 'apiKeyId: this key has a successor already: rotate that one')
-  throw new ApiError(409, 'apiKeyId: this key has expired: create a new one')
-})
+export const rotateApiKey = endpoint(
+  rotateApiKeyContract,
+  async ({ params, headers, body, path }, context) => {
+    const token = mintToken()
+    const [facts, [row]] = await context.run({ check: explainRotation }, [insertSuccessor, retireKey], {
+      ...params,
+      id: newUuid(),
+      hash: hashToken(token),
+      overlapEndsAt: new Date(Date.parse(context.now) + body.overlapSeconds * 1000).toISOString(),
+      idempotencyKey: within(`rotate ${params.apiKeyId}`, headers['Idempotency-Key']),
+    })
+    if (row) {
+      const keys = path.slice(0, path.indexOf(`/${params.apiKeyId}/`))
+      return { body: { ...parseLists(row), token }, headers: { Location: `${keys}/${row.id}` } }
+    }
+    if (!facts.exists) throw noKey()
+    if (!facts.isManageable) throw facts.hasSuccessor ? rotated() : beyondReach()
+    if (!facts.hasScopes) throw new ApiError(403, 'apiKeyId: this key has scopes that yours lacks')
+    if (!facts.livesAsLong) throw new ApiError(403, 'apiKeyId: this key ends after yours')
+    if (facts.earlierId !== null) throw alreadyMade(facts.earlierId)
+    if (facts.isRotated)
+      throw new ApiError(409, 'apiKeyId: this key has a successor already: rotate that one')
+    throw new ApiError(409, 'apiKeyId: this key has expired: create a new one')
+  },
+)
 
-export const deleteApiKey = endpoint(deleteApiKeyContract, async ({ params, query }, call) => {
+export const deleteApiKey = endpoint(deleteApiKeyContract, async ({ params, query }, context) => {
   const { apiKeyId: id } = params
-  const [facts, , revoked] = await call.run(explainDeletion, [recordDescendants, revokeKeys], {
+  const [facts, , revoked] = await context.run({ check: explainDeletion }, [recordDescendants, revokeKeys], {
     apiKeyId: id,
     descendants: Number(query.descendants === 'true'),
   })

@@ -1,6 +1,6 @@
 /** Who did what (docs/contract.md, Audit events). */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'

@@ -1,6 +1,6 @@
 /** The encrypted variables of a project (SPEC.txt, Endpoints, 7; docs/contract.md, Environment variables). */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import { content, docs, externalId, idempotencyKey, instant, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'

@@ -45,7 +45,7 @@ export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
     const ids = { organizationId: canonical(organizationId), projectId: canonical(projectId) }
     const [rows] = await runBatch(this.env.DB, [selectSealed], ids)
     if (rows.length === 0) return null
-    const ring = parseKeyRing(this.env.ENCRYPTION_KEYS ?? '')
+    const ring = parseKeyRing(this.env.ENCRYPTION_KEYS)
     const entries = rows.map(async ({ key, sealedValue }): Promise<[string, string][]> => {
       if (key === null || sealedValue === null) return []
       const context = { purpose: 'environment-variable', ...ids, name: key } as const

@@ -1,46 +1,44 @@
 /** The environment variables of a project, in SQL. No statement of an HTTP operation selects a sealed value. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
-import { explaining, isInReach, mayAct, now } from '../../access/guard.ts'
-import { exceededQuota } from '../../access/quotas.ts'
+import { now } from '../../access/guard.ts'
+import { type Join, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
+import { namedProject, projectExists, projectIsActive, projectIsInReach } from '../../access/project.ts'
+import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
 import { chunkOf, excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import type { Quota } from '../../db/usage.ts'
+import { ApiError } from '../../errors.ts'
 
 const projectId = sql.placeholder('projectId')
 const key = sql.placeholder('key')
 
-const isProject = and(eq(projects.organizationId, apiKeys.organizationId), eq(projects.id, projectId))
+const namedVariable: Join = {
+  table: environmentVariables,
+  on: and(
+    eq(environmentVariables.organizationId, apiKeys.organizationId),
+    eq(environmentVariables.projectId, projectId),
+    eq(environmentVariables.key, key),
+  ),
+}
 
-export const explainVariable = guarded(() =>
-  explaining({
-    projectExists: sql<0 | 1>`${isNotNull(projects.id)}`.as('projectExists'),
-    inReach: sql<0 | 1>`${isInReach(projects.id)}`.as('inReach'),
-    isArchived: sql<0 | 1>`${isNotNull(projects.archivedAt)}`.as('isArchived'),
-    variableExists: sql<0 | 1>`${isNotNull(environmentVariables.key)}`.as('variableExists'),
-  })
-    .leftJoin(projects, isProject)
-    .leftJoin(
-      environmentVariables,
-      and(
-        eq(environmentVariables.organizationId, apiKeys.organizationId),
-        eq(environmentVariables.projectId, projectId),
-        eq(environmentVariables.key, key),
-      ),
-    ),
+const variableExists = precondition(
+  isNotNull(environmentVariables.key),
+  () => new ApiError(404, 'The project has no environment variable with this key.'),
 )
 
-/** The organization of the project, if the caller may change it; else NULL, which matches no row. */
-const changeableOrganization = query
-  .select({ organizationId: projects.organizationId })
-  .from(apiKeys)
-  .innerJoin(projects, isProject)
-  .where(and(mayAct, isInReach(projects.id), isNull(projects.archivedAt)))
+export const deletable = requiring([namedProject, namedVariable], {
+  projectExists,
+  variableExists,
+  projectIsInReach,
+  projectIsActive,
+})
 
 export const deleteVariable = guardedChange(() =>
   query
     .delete(environmentVariables)
     .where(
       and(
-        eq(environmentVariables.organizationId, changeableOrganization),
+        eq(environmentVariables.organizationId, deletable.organizationId),
         eq(environmentVariables.projectId, projectId),
         eq(environmentVariables.key, key),
       ),
@@ -68,12 +66,7 @@ const fields = {
   updatedAt: environmentVariables.updatedAt,
 }
 
-/** The organization of the project, if the caller may list its variables; else NULL, which matches no row. */
-const listedFrom = query
-  .select({ organizationId: projects.organizationId })
-  .from(apiKeys)
-  .innerJoin(projects, isProject)
-  .where(and(mayAct, isInReach(projects.id)))
+export const readable = requiring([namedProject], { projectExists, projectIsInReach })
 
 export const selectVariables = guarded(() =>
   query
@@ -81,7 +74,7 @@ export const selectVariables = guarded(() =>
     .from(environmentVariables)
     .where(
       and(
-        eq(environmentVariables.organizationId, listedFrom),
+        eq(environmentVariables.organizationId, readable.organizationId),
         eq(environmentVariables.projectId, projectId),
         gt(environmentVariables.key, cursor),
       ),
@@ -129,54 +122,68 @@ const isBegun = sql`exists ${query
     ),
   )}`
 
-/** An earlier request with the same `Idempotency-Key`, or this one once it is remembered. */
-const isRequest = and(
-  eq(variableRequests.organizationId, projects.organizationId),
-  eq(variableRequests.projectId, projects.id),
-  eq(variableRequests.idempotencyKey, idempotencyKey),
-)
-const isEqualBody = sql`${variableRequests.idempotencyFingerprint} in (select value from json_each(${fingerprints}))`
+/** The request that has this `Idempotency-Key`: an earlier one, or this one once it is remembered. */
+const namedRequest: Join = {
+  table: variableRequests,
+  on: and(
+    eq(variableRequests.organizationId, projects.organizationId),
+    eq(variableRequests.projectId, projects.id),
+    eq(variableRequests.idempotencyKey, idempotencyKey),
+  ),
+}
+const hasEqualBody = sql`${variableRequests.idempotencyFingerprint} in (select value from json_each(${fingerprints}))`
 
-export const explainSetting = guarded(() =>
-  explaining({
-    projectExists: sql<0 | 1>`${isNotNull(projects.id)}`.as('projectExists'),
-    inReach: sql<0 | 1>`${isInReach(projects.id)}`.as('inReach'),
-    isArchived: sql<0 | 1>`${isNotNull(projects.archivedAt)}`.as('isArchived'),
-    isRepeated: sql<0 | 1>`${isNotNull(variableRequests.idempotencyKey)}`.as('isRepeated'),
-    isEqual: sql<0 | 1>`coalesce(${isEqualBody}, false)`.as('isEqual'),
-    exceededQuota: exceeded.as('exceededQuota'),
-  })
-    .leftJoin(projects, isProject)
-    .leftJoin(variableRequests, isRequest),
+export const settable = requiring(
+  [namedProject, namedRequest],
+  {
+    projectExists,
+    projectIsInReach,
+    isFirstRequest: precondition(
+      or(isNull(variableRequests.idempotencyKey), and(eq(variableRequests.createdAt, now), hasEqualBody)),
+      () =>
+        new ApiError(
+          409,
+          'This Idempotency-Key was used with another body. Use a new one for new variables.',
+        ),
+    ),
+    projectIsActive,
+    isWithinQuotas: {
+      holds: sql`(${or(isBegun, isNull(exceeded))})`,
+      fact: exceeded,
+      isMet: (fact: unknown) => fact === null,
+      otherwise: ({ limits }, quota: Quota) => quotaExceeded(quota, limits),
+    },
+    isWithinLimits: uncheckedPrecondition(
+      or(isBegun, fits),
+      ({ limits }) =>
+        new ApiError(
+          409,
+          `The project would have more than ${limits.variables} variables, or more than 12 MiB of values. Delete some first.`,
+        ),
+    ),
+  },
+  /** True of a request that came before with an equal body. */
+  { isRepeated: sql<0 | 1>`coalesce(${hasEqualBody}, false)` },
 )
 
 /** The values are sealed for one organization: the caller's, or nothing is stored. */
-const isSettable = and(
-  mayAct,
-  eq(apiKeys.organizationId, sql.placeholder('sealedFor')),
-  isInReach(projects.id),
-  isNull(projects.archivedAt),
-  or(isBegun, and(fits, isNull(exceeded))),
-)
+const isSealedForCaller = eq(apiKeys.organizationId, sql.placeholder('sealedFor'))
 
 /** Remembers a request that has an `Idempotency-Key`. */
 export const rememberRequest = guarded(() =>
   query
     .insert(variableRequests)
     .select(
-      query
-        .select(
-          insertRow(variableRequests, {
-            organizationId: projects.organizationId,
-            projectId: projects.id,
-            idempotencyKey,
-            idempotencyFingerprint: sql`${fingerprints} ->> 0`,
-            createdAt: now,
-          }),
-        )
-        .from(apiKeys)
-        .innerJoin(projects, isProject)
-        .where(and(isSettable, sql`${idempotencyKey} is not null`)),
+      settable.rows(
+        insertRow(variableRequests, {
+          organizationId: projects.organizationId,
+          projectId: projects.id,
+          idempotencyKey,
+          idempotencyFingerprint: sql`${fingerprints} ->> 0`,
+          createdAt: now,
+        }),
+        and(isSealedForCaller, sql`${idempotencyKey} is not null`),
+      ),
     )
     .onConflictDoNothing(),
 )
@@ -184,18 +191,12 @@ export const rememberRequest = guarded(() =>
 /** A chunk of the request's variables. */
 export const VARIABLES = chunkOf('key', 'sealedValue')
 
-/** True if the request has no `Idempotency-Key`, or is the one that is remembered. */
-const isFirst = or(
-  isNull(variableRequests.idempotencyKey),
-  and(eq(variableRequests.createdAt, now), isEqualBody),
-)
-
 export const putVariables = guardedChange(() =>
   query
     .insert(environmentVariables)
     .select(
-      query
-        .select(
+      settable
+        .rows(
           insertRow(environmentVariables, {
             organizationId: projects.organizationId,
             projectId: projects.id,
@@ -204,12 +205,9 @@ export const putVariables = guardedChange(() =>
             createdAt: now,
             updatedAt: now,
           }),
+          isSealedForCaller,
         )
-        .from(apiKeys)
-        .innerJoin(projects, isProject)
-        .leftJoin(variableRequests, isRequest)
-        .innerJoin(VARIABLES.table, isNotNull(VARIABLES.column('key')))
-        .where(and(isSettable, isFirst)),
+        .innerJoin(VARIABLES.table, isNotNull(VARIABLES.column('key'))),
     )
     .onConflictDoUpdate({
       target: [environmentVariables.organizationId, environmentVariables.projectId, environmentVariables.key],
@@ -218,14 +216,11 @@ export const putVariables = guardedChange(() =>
     .returning(fields),
 )
 
-/** Of a request with an equal body that came before: the variables as they are now. */
+/** Of a request that came before with an equal body: the variables as they are now. */
 export const selectRepeated = guarded(() =>
-  query
-    .select(fields)
-    .from(apiKeys)
-    .innerJoin(projects, isProject)
-    .innerJoin(variableRequests, and(isRequest, isEqualBody))
+  readable
+    .rows(fields)
+    .innerJoin(variableRequests, and(namedRequest.on, hasEqualBody))
     .innerJoin(environmentVariables, and(isOfProject, isSet))
-    .where(and(mayAct, isInReach(projects.id)))
     .orderBy(asc(environmentVariables.key)),
 )

@@ -3,8 +3,8 @@ import { endpoint } from '../../http/endpoint.ts'
 import { retrieveMeContract } from './contract.ts'
 import { selectMe } from './statements.ts'
 
-export const retrieveMe = endpoint(retrieveMeContract, async (_, call) => {
-  const [, [me]] = await call.run(explainCaller, [selectMe], {})
+export const retrieveMe = endpoint(retrieveMeContract, async (_, context) => {
+  const [, [me]] = await context.run({ check: explainCaller }, [selectMe], {})
   if (!me) throw new Error('A live key has no organization')
   const { organizationId, organizationName, userId, userName, id, name, expiresAt } = me
   return {

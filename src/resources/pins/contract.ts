@@ -1,6 +1,6 @@
 /** SPEC.txt, Endpoints, 1; docs/contract.md, Pins. */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
 import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
 

@@ -13,14 +13,14 @@ import {
   selectPins,
 } from './statements.ts'
 
-export const updatePin = endpoint(updatePinContract, async ({ params, body }, call) => {
+export const updatePin = endpoint(updatePinContract, async ({ params, body }, context) => {
   const { target, position } = body.placement
-  const [explanation, , placed] = await call.run(explainPlacement, [renumber, place], {
+  const [explanation, , placed] = await context.run({ check: explainPlacement }, [renumber, place], {
     ...params,
     targetType: target.type,
     targetId: target.id,
     direction: position === 'before' ? -1 : 1,
-    pinLimit: call.limits.pins,
+    pinLimit: context.limits.pins,
   })
   if (placed.length > 0) return { body: { updated: true } }
   if (!explanation.resourceExists) {
@@ -29,8 +29,8 @@ export const updatePin = endpoint(updatePinContract, async ({ params, body }, ca
   if (!explanation.targetExists) {
     throw new ApiError(404, `placement.target: there is no pin of a ${target.type} with this id`)
   }
-  if (!explanation.isPinned && explanation.pinCount >= call.limits.pins) {
-    throw tooManyPins(call.limits.pins)
+  if (!explanation.isPinned && explanation.pinCount >= context.limits.pins) {
+    throw tooManyPins(context.limits.pins)
   }
   return { body: { updated: false } }
 })
@@ -41,20 +41,23 @@ const noResource = ({ resourceType }: { resourceType: string }) =>
 const tooManyPins = (limit: number) =>
   new ApiError(409, `You have ${limit} pins, the most allowed: unpin something first`)
 
-export const listPins = endpoint(listPinsContract, async (_, call) => {
-  const [, items] = await call.run(explainCaller, [selectPins], {})
+export const listPins = endpoint(listPinsContract, async (_, context) => {
+  const [, items] = await context.run({ check: explainCaller }, [selectPins], {})
   return { body: { items, nextCursor: null } }
 })
 
-export const putPin = endpoint(putPinContract, async ({ params }, call) => {
-  const pinLimit = call.limits.pins
-  const [facts, , [pin]] = await call.run(explainPin, [appendPin, selectPin], { ...params, pinLimit })
+export const putPin = endpoint(putPinContract, async ({ params }, context) => {
+  const pinLimit = context.limits.pins
+  const [facts, , [pin]] = await context.run({ check: explainPin }, [appendPin, selectPin], {
+    ...params,
+    pinLimit,
+  })
   if (pin) return { body: pin }
   throw facts.resourceExists ? tooManyPins(pinLimit) : noResource(params)
 })
 
-export const deletePin = endpoint(deletePinContract, async ({ params }, call) => {
-  const [facts, [removed]] = await call.run(explainPin, [removePin], params)
+export const deletePin = endpoint(deletePinContract, async ({ params }, context) => {
+  const [facts, [removed]] = await context.run({ check: explainPin }, [removePin], params)
   if (removed) return { body: { deleted: true as const, ...params } }
   throw facts.resourceExists ? new ApiError(404, 'You have no pin of this resource') : noResource(params)
 })

@@ -1,6 +1,6 @@
 /** The life of what the host platform has: make or rename, retrieve, list, archive, delete. */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import { docs, externalId, instant, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'

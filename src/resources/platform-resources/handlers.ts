@@ -1,6 +1,6 @@
-import type { Call } from '../../access/call.ts'
 import type { CallerFacts } from '../../access/guard.ts'
 import { quotaExceeded } from '../../access/quotas.ts'
+import type { RequestContext } from '../../access/request-context.ts'
 import type { Statement } from '../../db/statement.ts'
 import type { Quota } from '../../db/usage.ts'
 import { ApiError, outOfReach } from '../../errors.ts'
@@ -91,15 +91,15 @@ type ListRequest = PageRequest & { readonly projectId?: string | undefined }
 function lifeOf<const K extends Kind>(kind: K, contracts: Contracts<K>, statements: Statements) {
   const { noun, isOfProject } = kind
   const { explain, explainPut, put, retrieve, explainList, lists, listOfProject, removals } = statements
-  async function listRows(call: Call, request: ListRequest): Promise<readonly Resource[]> {
+  async function listRows(context: RequestContext, request: ListRequest): Promise<readonly Resource[]> {
     if (listOfProject && request.projectId !== undefined) {
       const values = { ...pagingOf(request), projectId: request.projectId }
-      const [facts, rows] = await call.run(explainListOfProject, [listOfProject], values)
+      const [facts, rows] = await context.run({ check: explainListOfProject }, [listOfProject], values)
       if (!facts.projectExists) throw noProject()
       if (!facts.inReach) throw outOfReach()
       return rows
     }
-    const [facts, ...rows] = await call.run(explainList, lists, pagingOf(request))
+    const [facts, ...rows] = await context.run({ check: explainList }, lists, pagingOf(request))
     if (isOfProject && !facts.inReach) {
       throw new ApiError(403, 'This API key is limited to projects: name one of them as "projectId".')
     }
@@ -107,33 +107,33 @@ function lifeOf<const K extends Kind>(kind: K, contracts: Contracts<K>, statemen
   }
 
   return {
-    put: endpoint(contracts.put, async ({ params, body }, call) => {
+    put: endpoint(contracts.put, async ({ params, body }, context) => {
       const values = { id: idOf(kind, params), name: body.name, projectId: body.projectId ?? null }
-      const [facts, [row]] = await call.run(explainPut, [put], values)
+      const [facts, [row]] = await context.run({ check: explainPut }, [put], values)
       if (row) return { body: row }
       if (isOfProject && !facts.projectExists) throw noProject()
       if (!facts.inReach) throw outOfReach()
       if (!facts.isChangeable) throw limited(kind)
       if (facts.exists && facts.isDeleted) throw deleted(kind)
       if (facts.isElsewhere) throw new ApiError(409, `projectId: the ${noun} belongs to another project`)
-      if (!facts.isFrozen && facts.exceededQuota) throw quotaExceeded(facts.exceededQuota, call.limits)
+      if (!facts.isFrozen && facts.exceededQuota) throw quotaExceeded(facts.exceededQuota, context.limits)
       throw frozen()
     }),
 
-    retrieve: endpoint(contracts.retrieve, async ({ params }, call) => {
-      const [facts, [row]] = await call.run(explain, [retrieve], { id: idOf(kind, params) })
+    retrieve: endpoint(contracts.retrieve, async ({ params }, context) => {
+      const [facts, [row]] = await context.run({ check: explain }, [retrieve], { id: idOf(kind, params) })
       if (!row) throw refusalOf(kind, facts)
       return { body: row }
     }),
 
-    list: endpoint(contracts.list, async ({ query }, call) => {
-      const rows = await listRows(call, query)
+    list: endpoint(contracts.list, async ({ query }, context) => {
+      const rows = await listRows(context, query)
       return { body: pageOf(rows, query, ({ id }) => String(id)) }
     }),
 
-    remove: endpoint(contracts.remove, async ({ params }, call) => {
+    remove: endpoint(contracts.remove, async ({ params }, context) => {
       const id = idOf(kind, params)
-      const [facts, , [removed]] = await call.run(explain, removals, { id })
+      const [facts, , [removed]] = await context.run({ check: explain }, removals, { id })
       if (!removed) throw removalRefusalOf(kind, facts)
       return { body: { deleted: true as const, id } }
     }),
@@ -146,9 +146,9 @@ function archivingOf<const K extends typeof PROJECT | typeof AGENT>(
   contracts: Contracts<K>,
   { explain, archive }: { explain: Statement<Facts>; archive: Statement<Resource> },
 ) {
-  return endpoint(contracts.update, async ({ params, body }, call) => {
+  return endpoint(contracts.update, async ({ params, body }, context) => {
     const values = { id: idOf(kind, params), archived: Number(body.archived) }
-    const [facts, [row]] = await call.run(explain, [archive], values)
+    const [facts, [row]] = await context.run({ check: explain }, [archive], values)
     if (!row) throw changeRefusalOf(kind, facts)
     return { body: row }
   })

@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini'
 import { agents, projects, pullRequests, sessions, users } from '../../db/schema.ts'
 import type { Quota } from '../../db/usage.ts'
-import type { Tag } from '../../http/endpoint.ts'
+import type { Tag } from '../../http/contract.ts'
 import { externalId, uuid } from '../../http/fields.ts'
 
 export interface Kind {

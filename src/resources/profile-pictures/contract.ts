@@ -1,6 +1,6 @@
 /** SPEC.txt, Endpoints, 6; docs/contract.md, Profile pictures. */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import { docs, externalId, ifNoneMatch, instant } from '../../http/fields.ts'
 import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
 

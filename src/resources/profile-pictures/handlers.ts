@@ -41,34 +41,38 @@ function refusalOf({ userExists, isOwn }: Facts): ApiError | undefined {
 
 export const deleteProfilePicture = endpoint(
   deleteProfilePictureContract,
-  async ({ params: { userId } }, call) => {
-    const [explanation, , [unlinked]] = await call.run(explainPicture, [orphanPicture, unlinkPicture], {
-      userId,
-      deleteAfter: deleteAfter(new Date(call.now)),
-    })
+  async ({ params: { userId } }, context) => {
+    const [explanation, , [unlinked]] = await context.run(
+      { check: explainPicture },
+      [orphanPicture, unlinkPicture],
+      {
+        userId,
+        deleteAfter: deleteAfter(new Date(context.now)),
+      },
+    )
     if (!unlinked) {
       const refusal = refusalOf(explanation)
       if (refusal) throw refusal
       if (explanation.isUploading)
         throw new ApiError(409, 'An upload of a new picture is under way: try again when it is done')
     }
-    if (unlinked?.objectKey) await deleteObject(call.objects, unlinked.objectKey)
+    if (unlinked?.objectKey) await deleteObject(context.environment.OBJECTS, unlinked.objectKey)
     return { body: { userId, deleted: true as const } }
   },
 )
 
 export const putProfilePicture = endpoint(
   putProfilePictureContract,
-  async ({ params: { userId }, request }, call) => {
-    const bytes = await readBytes(request, LIMIT_BYTES, call)
+  async ({ params: { userId }, request }, context) => {
+    const bytes = await readBytes(request, LIMIT_BYTES, context.caller)
     const contentType = imageTypeOf(bytes)
     if (!contentType)
-      throw await call.inputError(
+      throw await context.caller.inputError(
         `body: expected a PNG, JPEG, GIF or WebP picture, got ${bytes.byteLength} bytes that are none`,
       )
 
-    const leaseExpiresAt = new Date(Date.parse(call.now) + UPLOAD_LEASE_MS)
-    const [facts, [upload]] = await call.run(explainPicture, [beginUpload, leasePicture], {
+    const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
+    const [facts, [upload]] = await context.run({ check: explainPicture }, [beginUpload, leasePicture], {
       userId,
       objectId: newUuid(),
       leaseExpiresAt: leaseExpiresAt.toISOString(),
@@ -76,16 +80,20 @@ export const putProfilePicture = endpoint(
     })
     if (!upload) throw refusalOf(facts)
 
-    await putObject(call.objects, upload.objectKey, bytes, bytes.byteLength)
+    await putObject(context.environment.OBJECTS, upload.objectKey, bytes, bytes.byteLength)
 
     const stored = new Date()
-    const [after, , [picture]] = await call.run(explainPicture, [orphanReplaced, linkPicture, keepUploaded], {
-      userId,
-      ...upload,
-      contentType,
-      now: stored.toISOString(),
-      deleteAfter: deleteAfter(stored),
-    })
+    const [after, , [picture]] = await context.run(
+      { check: explainPicture },
+      [orphanReplaced, linkPicture, keepUploaded],
+      {
+        userId,
+        ...upload,
+        contentType,
+        now: stored.toISOString(),
+        deleteAfter: deleteAfter(stored),
+      },
+    )
     if (picture) return { body: { userId, contentType, updatedAt: picture.updatedAt } }
     throw (
       refusalOf(after) ??
@@ -96,8 +104,8 @@ export const putProfilePicture = endpoint(
 
 export const retrieveProfilePicture = endpoint(
   retrieveProfilePictureContract,
-  async ({ params, headers: asked }, call) => {
-    const [facts, [picture]] = await call.run(explainPicture, [selectPicture], params)
+  async ({ params, headers: asked }, context) => {
+    const [facts, [picture]] = await context.run({ check: explainPicture }, [selectPicture], params)
     if (!picture) {
       throw new ApiError(
         404,
@@ -111,7 +119,7 @@ export const retrieveProfilePicture = endpoint(
     }
     if (matchesEntityTag(asked['If-None-Match'], headers.ETag)) return { notModified: true, headers }
     return {
-      content: await getObject(call.objects, objectKey),
+      content: await getObject(context.environment.OBJECTS, objectKey),
       headers: { ...headers, 'Content-Type': contentType },
     }
   },

@@ -1,6 +1,6 @@
 /** Where the runs of an organization are sent (docs/contract.md, Run endpoint). */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import { docs, instant, overlapSeconds, text } from '../../http/fields.ts'
 import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
 

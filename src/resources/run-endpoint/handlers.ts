@@ -1,6 +1,7 @@
-import type { Call } from '../../access/call.ts'
+import type { RequestContext } from '../../access/request-context.ts'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
 import { seal } from '../../crypto/sealed-value.ts'
+import { isOn } from '../../environment.ts'
 import { ApiError } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { describeSent } from '../../http/problems.ts'
@@ -21,11 +22,11 @@ function refusalOf(facts: { endpointExists: 0 | 1 }): ApiError {
 }
 
 /** A new secret, sealed for the caller's organization, which has to be known before the trip. */
-async function newSecret(call: Call) {
+async function newSecret(context: RequestContext) {
   const secret = mintSecret()
-  const organizationId = await call.organizationId()
-  const context = { ...SECRET_CONTEXT, organizationId }
-  const sealedSecret = await seal(secret, context, parseKeyRing(call.encryptionKeys))
+  const organizationId = await context.caller.expectedOrganizationId()
+  const sealedContext = { ...SECRET_CONTEXT, organizationId }
+  const sealedSecret = await seal(secret, sealedContext, parseKeyRing(context.environment.ENCRYPTION_KEYS))
   return { secret, values: { sealedSecret, sealedFor: organizationId } }
 }
 
@@ -36,35 +37,35 @@ function originOf(url: string): string {
   return host ? describeSent(`${protocol}//${host}`) : 'one without a host'
 }
 
-export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, call) => {
-  const problem = problemOfReceiver(body.url, call.allowsLocalRunEndpoints)
-  if (problem) throw await call.inputError(`url: ${problem}, got ${originOf(body.url)}`)
-  const { secret, values } = await newSecret(call)
+export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, context) => {
+  const problem = problemOfReceiver(body.url, isOn(context.environment.LOCAL_RUN_ENDPOINTS))
+  if (problem) throw await context.caller.inputError(`url: ${problem}, got ${originOf(body.url)}`)
+  const { secret, values } = await newSecret(context)
   const url = new URL(body.url).href
-  const [, [stored]] = await call.run(explainEndpoint, [putEndpoint], { url, ...values })
+  const [, [stored]] = await context.run({ check: explainEndpoint }, [putEndpoint], { url, ...values })
   if (!stored) throw limited()
   const { hasNewSecret, ...runEndpoint } = stored
   return { body: { ...runEndpoint, secret: hasNewSecret ? secret : null } }
 })
 
-export const retrieveRunEndpoint = endpoint(retrieveRunEndpointContract, async (_, call) => {
-  const [facts, [runEndpoint]] = await call.run(explainEndpoint, [selectEndpoint], {})
+export const retrieveRunEndpoint = endpoint(retrieveRunEndpointContract, async (_, context) => {
+  const [facts, [runEndpoint]] = await context.run({ check: explainEndpoint }, [selectEndpoint], {})
   if (!runEndpoint) throw refusalOf(facts)
   return { body: runEndpoint }
 })
 
-export const deleteRunEndpoint = endpoint(deleteRunEndpointContract, async (_, call) => {
-  const [facts, [removed]] = await call.run(explainEndpoint, [removeEndpoint], {})
+export const deleteRunEndpoint = endpoint(deleteRunEndpointContract, async (_, context) => {
+  const [facts, [removed]] = await context.run({ check: explainEndpoint }, [removeEndpoint], {})
   if (!removed) throw refusalOf(facts)
   return { body: { deleted: true as const } }
 })
 
 export const rotateRunEndpoint = endpoint(
   rotateRunEndpointContract,
-  async ({ body: { overlapSeconds } }, call) => {
-    const { secret, values } = await newSecret(call)
-    const expiry = new Date(Date.parse(call.now) + overlapSeconds * 1000).toISOString()
-    const [facts, [runEndpoint]] = await call.run(explainEndpoint, [rotateSecret], {
+  async ({ body: { overlapSeconds } }, context) => {
+    const { secret, values } = await newSecret(context)
+    const expiry = new Date(Date.parse(context.now) + overlapSeconds * 1000).toISOString()
+    const [facts, [runEndpoint]] = await context.run({ check: explainEndpoint }, [rotateSecret], {
       ...values,
       expiresAt: overlapSeconds > 0 ? expiry : null,
     })

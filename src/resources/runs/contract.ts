@@ -1,6 +1,6 @@
 /** The runs of schedules: the ledger of what came due, and what became of it (docs/contract.md, Runs). */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import { docs, idempotencyKey, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'

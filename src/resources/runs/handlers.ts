@@ -43,8 +43,8 @@ function runsOf<const O extends Owner>(
   { list, insert, recordRun, selectCreated }: typeof projectStatements,
 ) {
   return {
-    list: endpoint(contracts.list, async ({ params, query }, call) => {
-      const [facts, runs] = await call.run(explain, [list], {
+    list: endpoint(contracts.list, async ({ params, query }, context) => {
+      const [facts, runs] = await context.run({ check: explain }, [list], {
         ...idsOf(owner, params),
         ...pagingOf(query),
         before: query.cursor === undefined ? END : instantOfRunId(query.cursor),
@@ -58,11 +58,11 @@ function runsOf<const O extends Owner>(
      * One trip, unless another run has this very millisecond: then the next is taken. It is put into the queue after
      * the answer; if that fails, the tick finds it in the ledger.
      */
-    create: endpoint(contracts.create, async ({ params, headers, path }, call) => {
+    create: endpoint(contracts.create, async ({ params, headers, path }, context) => {
       const ids = idsOf(owner, params)
-      for (let time = Date.parse(call.now); ; time++) {
+      for (let time = Date.parse(context.now); ; time++) {
         const scheduledAt = new Date(time).toISOString()
-        const [facts, , , [run]] = await call.run(explain, [insert, recordRun, selectCreated], {
+        const [facts, , , [run]] = await context.run({ check: explain }, [insert, recordRun, selectCreated], {
           ...ids,
           scheduledAt,
           id: runIdOf(ids.scheduleId, scheduledAt),
@@ -72,7 +72,8 @@ function runsOf<const O extends Owner>(
         if (run) {
           const { scheduleId, attempts } = run
           const reference = { organizationId: facts.callerOrganizationId, scheduleId, scheduledAt, attempts }
-          if (run.scheduledAt === scheduledAt) call.afterwards(enqueueRuns(call.runs, [reference]))
+          if (run.scheduledAt === scheduledAt)
+            context.caller.waitUntil(enqueueRuns(context.environment.RUNS, [reference]))
           return { body: run, headers: { Location: path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) } }
         }
         const refusal = refusalOf(owner, facts)
@@ -96,9 +97,9 @@ export const agentScheduleRuns = runsOf(
   agentStatements,
 )
 
-export const listRuns = endpoint(listRunsContract, async ({ query }, call) => {
+export const listRuns = endpoint(listRunsContract, async ({ query }, context) => {
   const values = { ...pagingOf(query), status: query.status }
-  const [facts, runs] = await call.run(explainUnlimited, [listOfStatus], values)
+  const [facts, runs] = await context.run({ check: explainUnlimited }, [listOfStatus], values)
   if (!facts.inReach) {
     throw new ApiError(403, 'This API key is limited to projects: list the runs of one of their schedules')
   }
@@ -114,14 +115,14 @@ function refusalOfRun(facts: RunFacts): ApiError {
   return facts.runExists ? outOfReach() : new ApiError(404, 'runId: there is no run with this id')
 }
 
-export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, call) => {
-  const [facts, [run]] = await call.run(explainRun, [selectRun], params)
+export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, context) => {
+  const [facts, [run]] = await context.run({ check: explainRun }, [selectRun], params)
   if (!run) throw refusalOfRun(facts)
   return { body: run }
 })
 
-export const acknowledgeRun = endpoint(acknowledgeRunContract, async ({ params }, call) => {
-  const [facts, , [run]] = await call.run(explainRun, [acknowledge, selectRun], params)
+export const acknowledgeRun = endpoint(acknowledgeRunContract, async ({ params }, context) => {
+  const [facts, , [run]] = await context.run({ check: explainRun }, [acknowledge, selectRun], params)
   if (!run) throw refusalOfRun(facts)
   if (run.status !== 'delivered')
     throw new ApiError(409, `The run is ${run.status}: there is nothing to take`)

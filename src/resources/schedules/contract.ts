@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { problemOfCron } from '../../cron/expression.ts'
 import { isTimezone } from '../../cron/timezone.ts'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import { docs, idempotencyKey, instant, parameter, someOf, text, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'

@@ -1,7 +1,7 @@
 import { v7 as newUuid } from 'uuid'
-import type { Call } from '../../access/call.ts'
 import { explainCaller } from '../../access/guard.ts'
 import { quotaExceeded } from '../../access/quotas.ts'
+import type { RequestContext } from '../../access/request-context.ts'
 import { nextRun, runsAfter } from '../../cron/next-run.ts'
 import { localTime } from '../../cron/timezone.ts'
 import type { Statement, Values } from '../../db/statement.ts'
@@ -33,8 +33,8 @@ import { agentSchedules as agentStatements, projectSchedules as projectStatement
 
 export const createProjectSchedule = endpoint(
   createProjectScheduleContract,
-  async ({ params, headers, body, path }, call) => {
-    const schedule = await create(call, PROJECT, projectStatements, {
+  async ({ params, headers, body, path }, context) => {
+    const schedule = await create(context, PROJECT, projectStatements, {
       parentId: params.projectId,
       ...body,
       ...idempotencyOf(headers['Idempotency-Key'], body),
@@ -45,8 +45,8 @@ export const createProjectSchedule = endpoint(
 
 export const createAgentSchedule = endpoint(
   createAgentScheduleContract,
-  async ({ params, headers, body, path }, call) => {
-    const schedule = await create(call, AGENT, agentStatements, {
+  async ({ params, headers, body, path }, context) => {
+    const schedule = await create(context, AGENT, agentStatements, {
       parentId: params.agentId,
       ...body,
       timezone: 'UTC',
@@ -68,16 +68,16 @@ interface CreateStatements<Schedule> {
 }
 
 async function create<Schedule>(
-  call: Call,
+  context: RequestContext,
   owner: Owner,
   { explainCreation, insert, selectCreated }: CreateStatements<Schedule>,
   request: Values & { cron: string; timezone: string },
 ): Promise<Schedule> {
-  const limit = call.limits.schedules
-  const [explanation, , [schedule]] = await call.run(explainCreation, [insert, selectCreated], {
+  const limit = context.limits.schedules
+  const [explanation, , [schedule]] = await context.run({ check: explainCreation }, [insert, selectCreated], {
     ...request,
     id: newUuid(),
-    nextRunAt: nextRun(request.cron, request.timezone, new Date(call.now)).toISOString(),
+    nextRunAt: nextRun(request.cron, request.timezone, new Date(context.now)).toISOString(),
     scheduleLimit: limit,
   })
   if (schedule) return schedule
@@ -90,7 +90,7 @@ async function create<Schedule>(
     )
   }
   if (explanation.isArchived) throw archived(owner)
-  if (explanation.exceededQuota) throw quotaExceeded(explanation.exceededQuota, call.limits)
+  if (explanation.exceededQuota) throw quotaExceeded(explanation.exceededQuota, context.limits)
   throw new ApiError(409, `The ${owner.noun} has ${limit} schedules, the most allowed: delete one first`)
 }
 
@@ -117,36 +117,36 @@ function lifeOf<const O extends Owner>(
     return new ApiError(409, 'Another request changed the schedule meanwhile: try again')
   }
 
-  async function retrieveSchedule(call: Call, ids: Values): Promise<Schedule> {
-    const [facts, [schedule]] = await call.run(explain, [retrieve], ids)
+  async function retrieveSchedule(context: RequestContext, ids: Values): Promise<Schedule> {
+    const [facts, [schedule]] = await context.run({ check: explain }, [retrieve], ids)
     if (!schedule) throw refusal(facts)
     return schedule as Schedule
   }
 
   return {
-    list: endpoint(contracts.list, async ({ params, query }, call) => {
+    list: endpoint(contracts.list, async ({ params, query }, context) => {
       const values = { ...idsOf(owner, params), ...pagingOf(query) }
-      const [facts, schedules] = await call.run(explain, [list], values)
+      const [facts, schedules] = await context.run({ check: explain }, [list], values)
       if (!facts.parentExists) throw noParent(owner)
       if (!facts.inReach) throw outOfReach()
       return { body: pageOf(schedules as Schedule[], query, ({ id }) => id) }
     }),
 
-    retrieve: endpoint(contracts.retrieve, async ({ params }, call) => {
-      return { body: await retrieveSchedule(call, idsOf(owner, params)) }
+    retrieve: endpoint(contracts.retrieve, async ({ params }, context) => {
+      return { body: await retrieveSchedule(context, idsOf(owner, params)) }
     }),
 
     /**
      * One trip or two. The next run follows from expression and time zone: where the change leaves one of them out
      * and doesn't pause, they are read first, and the update asks that they are still the same.
      */
-    update: endpoint(contracts.update, async ({ params, body }, call) => {
+    update: endpoint(contracts.update, async ({ params, body }, context) => {
       const ids = idsOf(owner, params)
       const timezone = owner.noun === 'agent' ? 'UTC' : body.timezone
       const isComputable = body.enabled === false || (body.cron !== undefined && timezone !== undefined)
-      const seen = isComputable ? undefined : await retrieveSchedule(call, ids)
+      const seen = isComputable ? undefined : await retrieveSchedule(context, ids)
       const next = { cron: body.cron ?? seen?.cron, timezone: timezone ?? seen?.timezone }
-      const [facts, [schedule]] = await call.run(explain, [update], {
+      const [facts, [schedule]] = await context.run({ check: explain }, [update], {
         ...ids,
         cron: body.cron ?? null,
         timezone: timezone ?? null,
@@ -156,15 +156,15 @@ function lifeOf<const O extends Owner>(
         nextRunAt:
           next.cron === undefined || next.timezone === undefined
             ? null
-            : nextRun(next.cron, next.timezone, new Date(call.now)).toISOString(),
+            : nextRun(next.cron, next.timezone, new Date(context.now)).toISOString(),
       })
       if (!schedule) throw refusal(facts)
       return { body: schedule as Schedule }
     }),
 
-    remove: endpoint(contracts.remove, async ({ params }, call) => {
+    remove: endpoint(contracts.remove, async ({ params }, context) => {
       const ids = idsOf(owner, params)
-      const [facts, [removed]] = await call.run(explain, [removals], ids)
+      const [facts, [removed]] = await context.run({ check: explain }, [removals], ids)
       if (!removed) throw refusal(facts)
       return { body: { deleted: true as const, id: ids.scheduleId } }
     }),
@@ -174,9 +174,9 @@ function lifeOf<const O extends Owner>(
 export const projectSchedules = lifeOf(PROJECT, projectScheduleContracts, projectStatements)
 export const agentSchedules = lifeOf(AGENT, agentScheduleContracts, agentStatements)
 
-export const previewSchedule = endpoint(previewScheduleContract, async ({ query }, call) => {
-  await call.run(explainCaller, [], {})
-  const { cron, timezone, from = call.now } = query
+export const previewSchedule = endpoint(previewScheduleContract, async ({ query }, context) => {
+  await context.run({ check: explainCaller }, [], {})
+  const { cron, timezone, from = context.now } = query
   const items = runsAfter(cron, timezone, new Date(from))
     .take(Number(query.count))
     .map((at) => ({ at: at.toISOString(), localTime: localTime(timezone, at.getTime()) }))

@@ -1,7 +1,7 @@
 import { v7 as newUuid } from 'uuid'
-import type { Call } from '../../access/call.ts'
 import type { CallerFacts } from '../../access/guard.ts'
 import { quotaExceeded } from '../../access/quotas.ts'
+import type { RequestContext } from '../../access/request-context.ts'
 import type { Quota } from '../../db/usage.ts'
 import { ApiError, outOfReach } from '../../errors.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
@@ -58,16 +58,16 @@ const frozen = () => new ApiError(409, "The session's project is archived, and s
 /** What stands in the way of an upload where nothing stands in the way of reading. */
 function conflictOf(
   facts: Facts & { isFrozen: 0 | 1; exceededQuota: Quota | null },
-  { limits }: Call,
+  { limits }: RequestContext,
 ): ApiError {
   if (facts.isFrozen) return frozen()
   if (facts.exceededQuota) return quotaExceeded(facts.exceededQuota, limits)
   return new ApiError(409, 'The upload took over an hour: send a smaller file')
 }
 
-export const listSessionFiles = endpoint(listSessionFilesContract, async ({ params, query }, call) => {
+export const listSessionFiles = endpoint(listSessionFilesContract, async ({ params, query }, context) => {
   const values = { ...params, ...pagingOf(query) }
-  const [facts, files] = await call.run(explainList, [selectFiles], values)
+  const [facts, files] = await context.run({ check: explainList }, [selectFiles], values)
   const refusal = refusalOf(facts)
   if (refusal) throw refusal
   if (facts.cursorIsElsewhere) {
@@ -76,37 +76,45 @@ export const listSessionFiles = endpoint(listSessionFilesContract, async ({ para
   return { body: pageOf(files, query, ({ id }) => id) }
 })
 
-export const putSessionFile = endpoint(putSessionFileContract, async ({ params, query, request }, call) => {
-  const leaseExpiresAt = new Date(Date.parse(call.now) + UPLOAD_LEASE_MS)
-  const sizeBytes = Number(request.headers.get('Content-Length'))
-  const file = { ...params, ...query, sizeBytes }
-  const [before, [upload]] = await call.run(explainUpload, [beginUpload], {
-    ...file,
-    objectId: newUuid(),
-    deleteAfter: deleteAfter(leaseExpiresAt),
-  })
-  if (!upload) throw refusalOf(before) ?? conflictOf(before, call)
+export const putSessionFile = endpoint(
+  putSessionFileContract,
+  async ({ params, query, request }, context) => {
+    const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
+    const sizeBytes = Number(request.headers.get('Content-Length'))
+    const file = { ...params, ...query, sizeBytes }
+    const [before, [upload]] = await context.run({ check: explainUpload }, [beginUpload], {
+      ...file,
+      objectId: newUuid(),
+      deleteAfter: deleteAfter(leaseExpiresAt),
+    })
+    if (!upload) throw refusalOf(before) ?? conflictOf(before, context)
 
-  await putObject(call.objects, upload.objectKey, request.body ?? new ArrayBuffer(0), sizeBytes)
+    await putObject(
+      context.environment.OBJECTS,
+      upload.objectKey,
+      request.body ?? new ArrayBuffer(0),
+      sizeBytes,
+    )
 
-  const stored = new Date()
-  const steps = [orphanReplaced, putFile, keepUploaded, orphanUnrecorded] as const
-  const [after, , [recorded]] = await call.run(explainUpload, steps, {
-    ...file,
-    ...upload,
-    fileId: newUuid(),
-    now: stored.toISOString(),
-    deleteAfter: deleteAfter(stored),
-    notSweptBefore: deleteAfter(stored),
-  })
-  if (recorded) return { body: recorded }
-  throw refusalOf(after) ?? conflictOf(after, call)
-})
+    const stored = new Date()
+    const steps = [orphanReplaced, putFile, keepUploaded, orphanUnrecorded] as const
+    const [after, , [recorded]] = await context.run({ check: explainUpload }, steps, {
+      ...file,
+      ...upload,
+      fileId: newUuid(),
+      now: stored.toISOString(),
+      deleteAfter: deleteAfter(stored),
+      notSweptBefore: deleteAfter(stored),
+    })
+    if (recorded) return { body: recorded }
+    throw refusalOf(after) ?? conflictOf(after, context)
+  },
+)
 
 export const retrieveSessionFileContent = endpoint(
   retrieveSessionFileContentContract,
-  async ({ params, headers: asked }, call) => {
-    const [facts, [content]] = await call.run(explainFile, [selectContent], params)
+  async ({ params, headers: asked }, context) => {
+    const [facts, [content]] = await context.run({ check: explainFile }, [selectContent], params)
     if (!content) throw refusalOf(facts)
     const { objectKey, sizeBytes } = content
     const ETag = entityTagOf(objectKey)
@@ -119,7 +127,10 @@ export const retrieveSessionFileContent = endpoint(
     const range = rangeOf(asked.Range, asked['If-Range'], ETag, sizeBytes)
     return {
       // Nothing is stored for the files of the first service, which had no contents.
-      content: sizeBytes > 0 ? await getObject(call.objects, objectKey, range) : new Blob([]).stream(),
+      content:
+        sizeBytes > 0
+          ? await getObject(context.environment.OBJECTS, objectKey, range)
+          : new Blob([]).stream(),
       isPartial: range !== undefined,
       headers: {
         ...headers,
@@ -130,10 +141,10 @@ export const retrieveSessionFileContent = endpoint(
   },
 )
 
-export const deleteSessionFile = endpoint(deleteSessionFileContract, async ({ params }, call) => {
-  const values = { ...params, deleteAfter: deleteAfter(new Date(call.now)) }
-  const [facts, , [deleted]] = await call.run(explainFile, [orphanContent, deleteFile], values)
+export const deleteSessionFile = endpoint(deleteSessionFileContract, async ({ params }, context) => {
+  const values = { ...params, deleteAfter: deleteAfter(new Date(context.now)) }
+  const [facts, , [deleted]] = await context.run({ check: explainFile }, [orphanContent, deleteFile], values)
   if (!deleted) throw refusalOf(facts) ?? frozen()
-  await deleteObject(call.objects, deleted.objectKey)
+  await deleteObject(context.environment.OBJECTS, deleted.objectKey)
   return { body: { deleted: true as const, id: params.fileId } }
 })

@@ -1,6 +1,6 @@
 /** The skills of an organization (SPEC.txt, Endpoints, 5; docs/contract.md, Skills). */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/endpoint.ts'
+import type { Contract } from '../../http/contract.ts'
 import {
   content,
   docs,

@@ -37,16 +37,20 @@ const noSkill = () => new ApiError(404, 'skillId: there is no skill with this id
 const nameTaken = () =>
   new ApiError(409, 'name: another skill has this name; choose another, or change that one')
 
-export const retrieveSkill = endpoint(retrieveSkillContract, async ({ params, headers }, call) => {
-  const [explanation, [skill], files] = await call.run(explainSkill, [selectSkill, selectSkillFiles], params)
+export const retrieveSkill = endpoint(retrieveSkillContract, async ({ params, headers }, context) => {
+  const [explanation, [skill], files] = await context.run(
+    { check: explainSkill },
+    [selectSkill, selectSkillFiles],
+    params,
+  )
   if (!skill) throw noSkill()
   const ETag = `"${explanation.revision}"`
   if (matchesEntityTag(headers['If-None-Match'], ETag)) return { notModified: true, headers: { ETag } }
   return { body: { ...skill, files }, headers: { ETag } }
 })
 
-export const listSkills = endpoint(listSkillsContract, async ({ query }, call) => {
-  const [, skills] = await call.run(explainCaller, [selectSkills], pagingOf(query))
+export const listSkills = endpoint(listSkillsContract, async ({ query }, context) => {
+  const [, skills] = await context.run({ check: explainCaller }, [selectSkills], pagingOf(query))
   return { body: pageOf(skills, query, ({ id }) => id) }
 })
 
@@ -67,11 +71,11 @@ function puttingFiles(files: readonly NewFile[]) {
   )
 }
 
-export const createSkill = endpoint(createSkillContract, async ({ headers, body, path }, call) => {
+export const createSkill = endpoint(createSkillContract, async ({ headers, body, path }, context) => {
   const { files, ...skill } = body
   const id = newUuid()
-  const [facts, , , [created], createdFiles] = await call.run(
-    explainCreation,
+  const [facts, , , [created], createdFiles] = await context.run(
+    { check: explainCreation },
     [insertSkill, puttingFiles(files), selectCreated, selectCreatedFiles],
     {
       ...skill,
@@ -87,10 +91,10 @@ export const createSkill = endpoint(createSkillContract, async ({ headers, body,
   if (facts.isRepeated) {
     throw new ApiError(409, 'Idempotency-Key: it was used with another body; use a new key for a new skill')
   }
-  throw facts.exceededQuota ? quotaExceeded(facts.exceededQuota, call.limits) : nameTaken()
+  throw facts.exceededQuota ? quotaExceeded(facts.exceededQuota, context.limits) : nameTaken()
 })
 
-export const updateSkill = endpoint(updateSkillContract, async ({ params, body }, call) => {
+export const updateSkill = endpoint(updateSkillContract, async ({ params, body }, context) => {
   const { name = null, description = null, files } = body
   const values = {
     ...params,
@@ -100,20 +104,24 @@ export const updateSkill = endpoint(updateSkillContract, async ({ params, body }
     filenames: JSON.stringify(files?.map(({ filename }) => filename) ?? []),
     sizeBytes: files ? bytesOf(files) : null,
   }
-  const [facts, [updated], , updatedFiles] = await call.run(
-    explainUpdate,
+  const [facts, [updated], , updatedFiles] = await context.run(
+    { check: explainUpdate },
     [updateSkillStatement, files ? [deleteOtherFiles, ...puttingFiles(files)] : [], selectChangedFiles],
     values,
   )
   if (!updated) {
     if (facts.revision === null) throw noSkill()
-    throw facts.exceededQuota ? quotaExceeded(facts.exceededQuota, call.limits) : nameTaken()
+    throw facts.exceededQuota ? quotaExceeded(facts.exceededQuota, context.limits) : nameTaken()
   }
   return { body: { ...updated, files: updatedFiles } }
 })
 
-export const deleteSkill = endpoint(deleteSkillContract, async ({ params }, call) => {
-  const [, , [deleted]] = await call.run(explainSkill, [deleteFiles, deleteSkillStatement], params)
+export const deleteSkill = endpoint(deleteSkillContract, async ({ params }, context) => {
+  const [, , [deleted]] = await context.run(
+    { check: explainSkill },
+    [deleteFiles, deleteSkillStatement],
+    params,
+  )
   if (!deleted) throw noSkill()
   return { body: { deleted: true as const, id: deleted.id } }
 })

@@ -1,0 +1,201 @@
+/** Who sends a request: its API key, from the header to what the database says of it. */
+
+import { type Database, type DatabaseUse, instrumented, noUse } from '../db/database.ts'
+import { describeFailure, isTransient } from '../db/failures.ts'
+import { type Rows, runBatch, type Step, type Values } from '../db/statement.ts'
+import { type Environment, limitsOf } from '../environment.ts'
+import { ApiError, unauthorized } from '../errors.ts'
+import { hashToken, isToken } from './api-key.ts'
+import { type CallerFacts, checkCaller, recordUse } from './guard.ts'
+import { quotaValues } from './quotas.ts'
+import { addressOf, count, countAgainst, countRefusedKey, isLimiting, refuseBlocked } from './rate-limit.ts'
+import { RecentMap } from './recent-map.ts'
+import { sessionOf } from './replica.ts'
+import type { Scope } from './scopes.ts'
+
+const BEARER = /^Bearer(?: +(.*))?$/i
+const HOUR_MS = 3_600_000
+
+const MAX_ATTEMPTS = 3
+/** Before the second attempt; twice as long before the third, and each up to twice that at random. */
+const PAUSE_MS = 40
+
+/** What an operation requires of the key (docs/contract.md, API keys). */
+export interface CallerScope {
+  /** Null if any live key will do. */
+  readonly scope: Scope | null
+  /** True if the key has to act as a user: the operation is about what belongs to that user. */
+  readonly actsAsUser?: true
+}
+
+/** The keys that this isolate accepted last, by their hash. Whether a key may act is never taken from here. */
+const acceptedKeys = new RecentMap<string, { readonly organizationId: string; readonly acceptedAt: number }>()
+
+export class Caller {
+  /** The time of the request, the same for everything that it does. */
+  readonly now = new Date().toISOString()
+  /** What the request has asked of the database so far. */
+  readonly databaseUse: DatabaseUse = noUse()
+  /** The organization of the key, once a trip to the database found the key live. */
+  organizationId: string | undefined
+  readonly #environment: Environment
+  readonly #session: D1DatabaseSession | undefined
+  readonly #database: Database
+  readonly #context: Pick<ExecutionContext, 'waitUntil'>
+  readonly #callerScope: CallerScope
+  readonly #keyHash: string
+  readonly #address: string
+  /** True once the request was counted against the rate limit of its organization. */
+  #isCounted: boolean
+
+  private constructor(
+    request: Request,
+    environment: Environment,
+    context: Pick<ExecutionContext, 'waitUntil'>,
+    callerScope: CallerScope,
+    keyHash: string,
+    isCounted: boolean,
+  ) {
+    this.#environment = environment
+    this.#context = context
+    this.#callerScope = callerScope
+    this.#keyHash = keyHash
+    this.#isCounted = isCounted
+    this.#address = addressOf(request)
+    this.#session = sessionOf(request, environment)
+    this.#database = instrumented(this.#session ?? environment.DB, this.databaseUse)
+  }
+
+  /**
+   * Reads the API key (RFC 6750, section 2.1), without a query.
+   * @throws {ApiError} 401 if there is none or it can't be one, 429 if the address, the key or its organization is over its rate limit.
+   */
+  static async open(
+    request: Request,
+    environment: Environment,
+    context: Pick<ExecutionContext, 'waitUntil'>,
+    callerScope: CallerScope,
+  ): Promise<Caller> {
+    const bearer = BEARER.exec(request.headers.get('Authorization') ?? '')
+    if (!bearer) throw unauthorized.missing()
+    const token = bearer[1] ?? ''
+    if (!isToken(token)) throw unauthorized.invalid()
+    const keyHash = hashToken(token)
+    const accepted = acceptedKeys.get(keyHash)
+    refuseBlocked(addressOf(request), accepted?.acceptedAt, environment)
+    await countAgainst('KEY_RATE_LIMIT', keyHash, environment)
+    if (accepted) await countAgainst('ORGANIZATION_RATE_LIMIT', accepted.organizationId, environment)
+    return new Caller(request, environment, context, callerScope, keyHash, accepted !== undefined)
+  }
+
+  /** The state of the database that the request saw, where replicas are used; null for strangers. */
+  get bookmark(): string | null {
+    return this.organizationId === undefined ? null : (this.#session?.getBookmark() ?? null)
+  }
+
+  /**
+   * The one trip: runs a checking statement, whose row says what the key is, and other statements in one transaction.
+   * @param isRepeatable true if the statements may run twice; then a transient failure is retried.
+   * @returns the rows of each step.
+   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted, because each statement
+   *   carries the guard.
+   */
+  async run<const Steps extends readonly Step[]>(
+    steps: Steps,
+    values: Values,
+    isRepeatable: boolean,
+  ): Promise<Rows<Steps>> {
+    const rows = await this.#batch(steps, values, isRepeatable)
+    const [[facts]] = rows as unknown as [[CallerFacts | undefined]]
+    this.#requireScope(await this.#requireLive(facts))
+    return rows
+  }
+
+  /** The error for invalid input. A key that is not live is told that first, which costs a look-up of the key. */
+  async inputError(message: string, status = 400): Promise<ApiError> {
+    if (this.organizationId === undefined) await this.#lookUp()
+    return new ApiError(status, message)
+  }
+
+  /**
+   * Asks in a trip of its own whether the key may act now, before work that only such a key may cause.
+   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope.
+   */
+  async requireAuthorized(): Promise<void> {
+    this.#requireScope(await this.#lookUp())
+  }
+
+  /** Runs work that the response doesn't wait for. A failure is logged; something else has to make up for it. */
+  waitUntil(work: Promise<unknown>): void {
+    this.#context.waitUntil(
+      work.catch((error) => console.error(JSON.stringify({ failure: describeFailure(error) }))),
+    )
+  }
+
+  /**
+   * The organization that the key belongs to, for what has to be known before the one trip. It never changes, so it
+   * is remembered from the key's last request; whether the key may act is asked each time.
+   * @throws {ApiError} 401 if the key is not live, where it isn't remembered.
+   */
+  async expectedOrganizationId(): Promise<string> {
+    return acceptedKeys.get(this.#keyHash)?.organizationId ?? (await this.#lookUp()).callerOrganizationId
+  }
+
+  #requireScope({ isInScope, callerUserId }: CallerFacts): void {
+    const { scope, actsAsUser } = this.#callerScope
+    if (!isInScope) throw new ApiError(400, `This API key lacks the scope "${scope}".`)
+    if (actsAsUser && callerUserId === null) {
+      throw new ApiError(400, 'This API key does not act as a user. Use a key that belongs to a user.')
+    }
+  }
+
+  async #lookUp(): Promise<CallerFacts> {
+    const [[facts]] = await this.#batch([checkCaller], {}, true)
+    return this.#requireLive(facts)
+  }
+
+  async #batch<const Steps extends readonly Step[]>(
+    steps: Steps,
+    values: Values,
+    isRepeatable: boolean,
+  ): Promise<Rows<Steps>> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await runBatch(this.#database, steps, { ...this.#guardValues(), ...values })
+      } catch (error) {
+        if (!isRepeatable || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt * (1 + Math.random())))
+      }
+    }
+  }
+
+  #guardValues(): Values {
+    return {
+      keyHash: this.#keyHash,
+      scope: this.#callerScope.scope,
+      now: this.now,
+      hourAgo: new Date(Date.parse(this.now) - HOUR_MS).toISOString(),
+      ...quotaValues(limitsOf(this.#environment).quotas),
+    }
+  }
+
+  async #requireLive(facts: CallerFacts | undefined): Promise<CallerFacts> {
+    if (!facts?.isLive) {
+      acceptedKeys.delete(this.#keyHash)
+      await countRefusedKey(this.#address, this.#environment)
+      throw unauthorized.invalid()
+    }
+    const { callerOrganizationId: organizationId } = facts
+    this.organizationId = organizationId
+    acceptedKeys.set(this.#keyHash, { organizationId, acceptedAt: Date.now() })
+    // The request may have done its work by now, so it is counted and not refused.
+    if (!this.#isCounted && isLimiting(this.#environment)) {
+      this.waitUntil(count('ORGANIZATION_RATE_LIMIT', organizationId, this.#environment))
+    }
+    this.#isCounted = true
+    if (facts.isLastUsedStale) {
+      this.waitUntil(runBatch(this.#environment.DB, [recordUse], this.#guardValues()))
+    }
+    return facts
+  }
+}

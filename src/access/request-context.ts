@@ -1,0 +1,54 @@
+/** A request whose input is valid: what its handler works with. */
+
+import type { Rows, Step, Values } from '../db/statement.ts'
+import { type Environment, type Limits, limitsOf } from '../environment.ts'
+import { type AuditSubject, auditValues, isChanging, recordingChanges } from './audit.ts'
+import type { Caller } from './caller.ts'
+import type { Facts, Preconditions } from './preconditions.ts'
+
+interface RequestFacts extends AuditSubject {
+  /** True if the request may run twice with the same effect and the same response. */
+  readonly isRepeatable: boolean
+}
+
+export class RequestContext {
+  readonly caller: Caller
+  readonly environment: Environment
+  readonly limits: Limits
+  readonly #request: RequestFacts
+
+  constructor(caller: Caller, environment: Environment, request: RequestFacts) {
+    this.caller = caller
+    this.environment = environment
+    this.limits = limitsOf(environment)
+    this.#request = request
+  }
+
+  /** The time of the request, the same for everything that it does. */
+  get now(): string {
+    return this.caller.now
+  }
+
+  /**
+   * The one trip: runs the check of the preconditions and the acting statements in one transaction. Each change is recorded
+   * in the audit trail.
+   * @returns the facts of the check, then the rows of each acting step.
+   * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted.
+   */
+  async run<Named, const Acting extends readonly Step[]>(
+    { check }: Pick<Preconditions<Named>, 'check'>,
+    acting: Acting,
+    values: Values,
+  ): Promise<[Facts<Named>, ...Rows<Acting>]> {
+    const { isRepeatable } = this.#request
+    const steps = isChanging(acting) ? recordingChanges(acting) : acting
+    const recorded = isChanging(acting) ? auditValues(this.#request, values) : {}
+    const [[facts], ...rows] = await this.caller.run(
+      [check, ...steps],
+      { ...recorded, ...values },
+      isRepeatable,
+    )
+    // The rows are in the order of the statements, which the type checker can't follow through the spread.
+    return [facts as Facts<Named>, ...(rows as unknown as Rows<Acting>)]
+  }
+}

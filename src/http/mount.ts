@@ -1,0 +1,120 @@
+/** From a route and its operation to an answer. */
+import { zValidator } from '@hono/zod-validator'
+import type { Context, MiddlewareHandler } from 'hono'
+import type { HonoBase as Hono } from 'hono/hono-base'
+import type * as z from 'zod/mini'
+import { Caller } from '../access/caller.ts'
+import { RequestContext } from '../access/request-context.ts'
+import { BODY_LIMIT_BYTES, readJson, requireDeclaredLength, requireLengthWithin } from './body.ts'
+import type { HonoEnvironment } from './context.ts'
+import type { Contract } from './contract.ts'
+import type { Endpoint } from './endpoint.ts'
+import { describeProblems, describeSent } from './problems.ts'
+
+/** Where an operation answers, and how its code is loaded: on its first request, so that no start-up waits for it. */
+export interface Operation {
+  readonly method: Contract['method']
+  readonly path: Contract['path']
+  load(): Promise<Endpoint>
+}
+
+type Target = 'param' | 'query' | 'header' | 'json'
+
+/** Adds the operation to the app. The checks come in the order of docs/contract.md, "The order of the checks". */
+export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operation): void {
+  let loaded: Promise<{ endpoint: Endpoint; validators: MiddlewareHandler[] }> | undefined
+  app.on(method, [honoPath(path)], async (c) => {
+    loaded ??= load().then((endpoint) => ({ endpoint, validators: validatorsOf(endpoint.contract) }))
+    const { endpoint, validators } = await loaded
+    const { contract, handle } = endpoint
+    c.set('contract', contract)
+    requireLengthWithin(contract.bodyLimitBytes ?? BODY_LIMIT_BYTES, c.req.raw)
+    if (contract.upload?.needsLength) requireDeclaredLength(c.req.raw)
+    const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, contract)
+    c.set('caller', caller)
+    await requireDecodable(c, Object.keys(contract.query?.shape ?? {}))
+    for (const validate of validators) await validate(c, async () => {})
+
+    const valid = (target: Target) => c.req.valid(target as never)
+    const params: Record<string, string> = valid('param')
+    const requestPath = fillPath(contract.path, params)
+    const input = {
+      params,
+      query: valid('query'),
+      headers: valid('header'),
+      body: valid('json'),
+      request: c.req.raw,
+      path: basePathOf(c.req.url) + requestPath,
+    }
+    const context = new RequestContext(caller, c.env, {
+      operation: contract.operationId,
+      path: requestPath,
+      isCreation: contract.success.status === 201,
+      requestId: c.get('requestId'),
+      isRepeatable: isRepeatable(contract, c.req.raw.headers),
+    })
+    const answer = await handle(input as never, context)
+    if ('notModified' in answer) return c.body(null, 304, answer.headers)
+    if ('content' in answer) return c.body(answer.content, answer.isPartial ? 206 : 200, answer.headers)
+    return c.json(answer.body, contract.success.status, answer.headers)
+  })
+}
+
+/** True if the request may run twice: with the same effect and the same answer as if it ran once. */
+function isRepeatable({ method, upload, answersOnce }: Contract, headers: Headers): boolean {
+  if (method === 'POST') return !answersOnce && headers.has('Idempotency-Key')
+  return method === 'GET' || (method === 'PUT' && !upload)
+}
+
+/** `/v1/pins/{resourceType}` as Hono writes it: `/v1/pins/:resourceType`. */
+export function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+/** The base path that the caller used: what comes before `/v1/` in the path of the URL. */
+function basePathOf(url: string): string {
+  const { pathname } = new URL(url)
+  return pathname.slice(0, pathname.indexOf('/v1/'))
+}
+
+function fillPath(template: string, params: Readonly<Record<string, string>>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
+}
+
+function validatorsOf({ params, query, headers, body, bodyLimitBytes, takesSecret }: Contract) {
+  return [
+    validate('param', params),
+    ...(query ? [validate('query', query)] : []),
+    ...(headers ? [validate('header', headers)] : []),
+    ...(body ? [readJson(bodyLimitBytes ?? BODY_LIMIT_BYTES), validate('json', body, takesSecret)] : []),
+  ] as MiddlewareHandler[]
+}
+
+function validate(target: Target, schema: z.ZodMiniObject, isSecret = false): MiddlewareHandler {
+  return zValidator(target, schema, async (result, c) => {
+    if (result.success) return
+    const { data, error } = result
+    throw await c.get('caller').inputError(describeProblems(error.issues, { schema, data, isSecret }))
+  }) as MiddlewareHandler
+}
+
+/** @throws {ApiError} 400 if the path, or a query parameter that the operation knows, does not decode. */
+async function requireDecodable(c: Context<HonoEnvironment>, parameters: readonly string[]): Promise<void> {
+  const pairs = /\?([^#]*)/.exec(c.req.url)?.[1]?.split('&') ?? []
+  const known = pairs.filter((pair) => parameters.includes(decode(pair.replace(/=.*/s, '')) ?? ''))
+  const wrong = [...c.req.path.split('/'), ...known].find((text) => decode(text) === undefined)
+  if (wrong === undefined) return
+  const place = known.includes(wrong) ? 'query' : 'path'
+  throw await c
+    .get('caller')
+    .inputError(`${place}: expected UTF-8, percent-encoded, got ${describeSent(wrong)}`)
+}
+
+/** The text without percent-encoding, or undefined if that is not UTF-8. */
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
