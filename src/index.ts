@@ -1,9 +1,10 @@
-/** The Worker's entry. */
+/**
+ * The Worker's entries: requests, the tick and the queues. Their code is loaded on first use, so that no entry waits for
+ * the start-up of another.
+ */
 import { createApp } from './app.ts'
-import { deliverRuns } from './delivery/consumer.ts'
 import type { Environment } from './environment.ts'
 import type { RunMessage } from './queue.ts'
-import { tick } from './scheduled.ts'
 
 export { ProjectEnvironments } from './resources/environment-variables/project-environments.ts'
 
@@ -11,6 +12,12 @@ const app = createApp()
 
 export default {
   fetch: app.fetch,
-  scheduled: (controller, environment) => tick(environment, new Date(controller.scheduledTime)),
-  queue: deliverRuns,
+  async scheduled(controller, environment) {
+    const { tick } = await import('./scheduled.ts')
+    await tick(environment, new Date(controller.scheduledTime))
+  },
+  async queue(batch, environment, context) {
+    const { deliverRuns } = await import('./delivery/consumer.ts')
+    await deliverRuns(batch, environment, context)
+  },
 } satisfies ExportedHandler<Environment, RunMessage>

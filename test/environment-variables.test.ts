@@ -776,10 +776,7 @@ describe('the Idempotency-Key of variables', () => {
     const { workspace, key, projectId } = await withProject()
     for (const wrong of ['', 'x'.repeat(256)]) {
       const { status, body } = await setVariables(projectId, first, { key, ...idempotent(wrong) })
-      expect([status, body.error]).toEqual([
-        400,
-        expect.stringMatching(/^Idempotency-Key: /),
-      ])
+      expect([status, body.error]).toEqual([400, expect.stringMatching(/^Idempotency-Key: /)])
     }
     expect(await variables(workspace)).toEqual([])
     const longest = idempotent('x'.repeat(255))

@@ -6,9 +6,9 @@ import type { Database } from '../db/database.ts'
 import { auditEvents, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import type { TickEnvironment } from '../environment.ts'
+import { oldestRunKept } from '../resources/schedules/firing/kept-runs.ts'
 
 const DAY_MS = 86_400_000
-const RUNS_KEPT_MS = 90 * DAY_MS
 const AUDIT_EVENTS_KEPT_MS = 365 * DAY_MS
 
 const PAGE_SIZE = 5000
@@ -41,11 +41,6 @@ const oldRuns = forgetting(
   and(lt(runs.scheduledAt, oldest), lt(runs.createdAt, oldest)),
 )
 const oldAuditEvents = forgetting(auditEvents, auditEvents.createdAt, lt(auditEvents.createdAt, oldest))
-
-/** The instant before which runs are forgotten. */
-export function oldestRunKept(now: Date): string {
-  return new Date(now.getTime() - RUNS_KEPT_MS).toISOString()
-}
 
 export async function deleteExpired({ DB }: TickEnvironment, now: Date): Promise<void> {
   await forget(DB, oldRuns, oldestRunKept(now))

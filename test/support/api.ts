@@ -3,7 +3,9 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import type { Environment } from '../../src/environment.ts'
 import worker from '../../src/index.ts'
-import { expectDocumented } from './document.ts'
+import { type ApiResponse, expectDocumented } from './document.ts'
+
+export type { ApiResponse }
 
 export const ORIGIN = 'https://workspace.example'
 export const PREFIX = '/api/public-api'
@@ -17,14 +19,6 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Bindings that stand in for those of the test's environment. */
   readonly environment?: Partial<Environment>
-}
-
-export interface ApiResponse {
-  readonly status: number
-  readonly headers: Headers
-  /** The parsed body; its bytes, if it is not JSON; null if there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape, and compare them with what they expect
-  readonly body: any
 }
 
 /** @param path from `/v1/…`, or with the prefix; percent-encoded. */

@@ -3,7 +3,14 @@ import { Validator } from '@cfworker/json-schema'
 import { expect } from 'vitest'
 import { openapiDocument } from '../../src/openapi/document.ts'
 import { loadOperations } from '../../src/operations.ts'
-import type { ApiResponse } from './api.ts'
+
+export interface ApiResponse {
+  readonly status: number
+  readonly headers: Headers
+  /** The parsed body; its bytes, if it is not JSON; null if there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape, and compare them with what they expect
+  readonly body: any
+}
 
 const operations = await loadOperations()
 

@@ -8,8 +8,8 @@ import { describeFailure } from '../../../db/failures.ts'
 import { missedSpans, runs, schedules } from '../../../db/schema.ts'
 import { insertRow, jsonRows, query, runBatch, unguarded } from '../../../db/statement.ts'
 import type { TickEnvironment } from '../../../environment.ts'
-import { oldestRunKept } from '../../../maintenance/retention.ts'
 import { isScheduleOf } from '../parents.ts'
+import { oldestRunKept } from './kept-runs.ts'
 import { runIdOf } from './run-id.ts'
 
 const SPANS_A_PAGE = 50
