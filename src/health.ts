@@ -2,7 +2,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Context } from 'hono'
-import journal from '../migrations/meta/_journal.json'
+import journal from '../migrations/meta/_journal.json' with { type: 'json' }
 import { addressOf, countAgainst } from './access/rate-limit.ts'
 import { parseKeyRing } from './crypto/key-ring.ts'
 import { query, runBatch, unguarded } from './db/statement.ts'
@@ -16,14 +16,14 @@ const appliedMigrations = sqliteTable('d1_migrations', { name: text().notNull() 
 const NEWEST_MIGRATION = `${journal.entries.at(-1)?.tag}.sql`
 
 /** A row if the migration is applied, whatever came after it: the database may be ahead of the code, while it is deployed. */
-const selectMigration = unguarded(() =>
+export const selectMigration = unguarded(() =>
   query
     .select({ name: appliedMigrations.name })
     .from(appliedMigrations)
     .where(eq(appliedMigrations.name, sql.placeholder('name'))),
 )
 
-const selectOne = unguarded(() => query.select({ one: sql<1>`1`.as('one') }).from(sql`(select 1)`))
+export const selectOne = unguarded(() => query.select({ one: sql<1>`1`.as('one') }).from(sql`(select 1)`))
 
 /** 200 and what is well; or 503 and what is not, in the one error shape. */
 export async function health(c: Context<HonoEnvironment>): Promise<Response> {

@@ -96,13 +96,16 @@ function requireGuard(compiled: Compiled): Compiled {
   return compiled
 }
 
+/** Every statement of the modules that are loaded: `npm run sql` shows each of them, and the tests prove that each is guarded. */
+export const statements: Statement[] = []
+
 function compiledOnFirstUse<Row>(compile: () => Compiled, isChange = false): Statement<Row> {
   let compiled: Compiled | undefined
   const once = () => {
     compiled ??= compile()
     return compiled
   }
-  return {
+  const statement: Statement<Row> = {
     get sql() {
       return once().sql
     },
@@ -111,6 +114,8 @@ function compiledOnFirstUse<Row>(compile: () => Compiled, isChange = false): Sta
     },
     isChange,
   }
+  statements.push(statement)
+  return statement
 }
 
 /** @throws if a placeholder of the statement has no value. */

@@ -35,7 +35,7 @@ const now = sql.placeholder('now')
 const references = jsonRows('references', 'organizationId', 'scheduleId', 'scheduledAt', 'attempts')
 
 /** The runs that are still to be sent: nothing has become of them since they were put into the queue. */
-const selectDeliveries = unguarded(() =>
+export const selectDeliveries = unguarded(() =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
@@ -82,7 +82,7 @@ const results = jsonRows(
   'sendAfter',
 )
 
-const recordResults = unguarded(() =>
+export const recordResults = unguarded(() =>
   query
     .update(runs)
     .set({
@@ -108,7 +108,7 @@ const failedInARow = sql`(select count(*) from (
     order by ${runs.scheduledAt} desc limit ${sql.raw(String(FAILURES_IN_A_ROW))}
   ) where "status" = 'failed')`
 
-const pauseFailing = unguarded(() =>
+export const pauseFailing = unguarded(() =>
   query
     .update(schedules)
     .set({
@@ -137,9 +137,9 @@ function isRunEndpointIn({ table, column }: typeof goneEndpoints) {
     (select ${column('organizationId')}, ${column('url')} from ${table})`
 }
 
-const removeGone = unguarded(() => query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)))
+export const removeGone = unguarded(() => query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)))
 
-const markSlow = unguarded(() =>
+export const markSlow = unguarded(() =>
   query
     .update(runEndpoints)
     .set({ slowUntil: sql`${sql.placeholder('slowUntil')}` })

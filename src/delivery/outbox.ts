@@ -14,7 +14,7 @@ const LEASE_MS = 15 * 60_000
 
 const now = sql.placeholder('now')
 
-const selectToSend = unguarded(() =>
+export const selectToSend = unguarded(() =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
@@ -36,7 +36,7 @@ type RunToSend = NonNullable<(typeof selectToSend)['row']>
 const sent = jsonRows('sent', 'organizationId', 'scheduleId', 'scheduledAt', 'hasEndpoint')
 
 /** Without an endpoint they wait to be pulled. */
-const leaseSent = unguarded(() =>
+export const leaseSent = unguarded(() =>
   query
     .update(runs)
     .set({

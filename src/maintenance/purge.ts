@@ -138,22 +138,22 @@ const isFree = sql.join(
 )
 
 /** Ends the deletions that nothing hangs on any more. */
-const finish = unguarded(() =>
+export const finish = unguarded(() =>
   query
     .update(deletions)
     .set({ purgedAt: sql`${now}` })
     .where(sql`${rowid(deletions)} in (select "deletion" from ${pending} where ${isFree})`),
 )
 
-const selectPending = unguarded(() =>
+export const selectPending = unguarded(() =>
   query.select({ id: deletions.resourceId }).from(deletions).where(isNull(deletions.purgedAt)).limit(1),
 )
 
-const forgetRequests = unguarded(() =>
+export const forgetRequests = unguarded(() =>
   query.delete(variableRequests).where(lte(variableRequests.createdAt, sql.placeholder('dayAgo'))),
 )
 
-const page: readonly Statement[] = [
+export const page: readonly Statement[] = [
   ...deleting(sessionsOfProject, 'session', sessions.projectId),
   ...deleting(pullRequestsOfProject, 'pull_request', pullRequests.projectId),
   ...deleting(schedulesOfParent, 'schedule', sql`null`),

@@ -74,7 +74,7 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
 
 const ofEndpoint = ({ organizationId }: SealedRow): SealedContext => ({ ...SECRET_CONTEXT, organizationId })
 
-const SEALED = [
+export const SEALED = [
   sealedIn(environmentVariables, environmentVariables.sealedValue, ({ organizationId, projectId, key }) => ({
     purpose: 'environment-variable',
     organizationId,

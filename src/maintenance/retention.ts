@@ -35,12 +35,16 @@ function forgetting(table: SQLiteTable, time: SQLiteColumn, isOld: SQL | undefin
 }
 
 /** An instant may be made good long after, so a run is also as old as its row. */
-const oldRuns = forgetting(
+export const oldRuns = forgetting(
   runs,
   runs.scheduledAt,
   and(lt(runs.scheduledAt, oldest), lt(runs.createdAt, oldest)),
 )
-const oldAuditEvents = forgetting(auditEvents, auditEvents.createdAt, lt(auditEvents.createdAt, oldest))
+export const oldAuditEvents = forgetting(
+  auditEvents,
+  auditEvents.createdAt,
+  lt(auditEvents.createdAt, oldest),
+)
 
 export async function deleteExpired({ DB }: TickEnvironment, now: Date): Promise<void> {
   await forget(DB, oldRuns, oldestRunKept(now))

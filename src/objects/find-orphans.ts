@@ -14,7 +14,7 @@ const GRACE_MS = 7 * 86_400_000
 
 const startedAt = sql.placeholder('startedAt')
 
-const selectSearch = unguarded(() =>
+export const selectSearch = unguarded(() =>
   query
     .select()
     .from(objectSearches)
@@ -24,7 +24,7 @@ const selectSearch = unguarded(() =>
 )
 
 /** Skips objects that a row refers to, and objects that already await deletion, such as those of running uploads. */
-const recordOrphans = unguarded(() =>
+export const recordOrphans = unguarded(() =>
   query
     .insert(orphanedObjects)
     .select(
@@ -41,14 +41,16 @@ const recordOrphans = unguarded(() =>
     .onConflictDoNothing(),
 )
 
-const goOn = unguarded(() =>
+export const goOn = unguarded(() =>
   query
     .update(objectSearches)
     .set({ cursor: sql`${sql.placeholder('cursor')}` })
     .where(eq(objectSearches.startedAt, startedAt)),
 )
 
-const endSearch = unguarded(() => query.delete(objectSearches).where(eq(objectSearches.startedAt, startedAt)))
+export const endSearch = unguarded(() =>
+  query.delete(objectSearches).where(eq(objectSearches.startedAt, startedAt)),
+)
 
 /** Goes through some pages of the store, if a search is on. */
 export async function findOrphans({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {

@@ -12,7 +12,7 @@ import { isReferenced } from './references.ts'
 const PAGE_SIZE = 1000
 const PAGES_A_TICK = 10
 
-const selectDue = unguarded(() =>
+export const selectDue = unguarded(() =>
   query
     .select({
       objectKey: orphanedObjects.objectKey,
@@ -24,7 +24,7 @@ const selectDue = unguarded(() =>
     .limit(PAGE_SIZE),
 )
 
-const forget = unguarded(() =>
+export const forget = unguarded(() =>
   query
     .delete(orphanedObjects)
     .where(

@@ -13,7 +13,7 @@ const isProject = and(
   eq(projects.id, sql.placeholder('projectId')),
 )
 
-const selectSealed = unguarded(() =>
+export const selectSealed = unguarded(() =>
   query
     .select({ key: environmentVariables.key, sealedValue: environmentVariables.sealedValue })
     .from(projects)

@@ -301,7 +301,7 @@ const mayRevokeUserKeys = and(mayAct, isUnrestricted, managesUserKeys, isUserDel
 const recordUserKeys = recordRevocations(userKey as unknown as typeof apiKeys, isUserKey, mayRevokeUserKeys)
 
 /** The keys of a user go with it, in the same transaction: who calls is asked of the key alone. */
-const revokeUserKeys = guarded(() =>
+export const revokeUserKeys = guarded(() =>
   query
     .update(apiKeys)
     .set({ revokedAt: sql`${now}` })

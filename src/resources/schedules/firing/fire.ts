@@ -34,7 +34,7 @@ const PAGES_A_TICK = 120
 const now = sql.placeholder('now')
 
 /** The oldest that are due. */
-const selectDue = unguarded(() =>
+export const selectDue = unguarded(() =>
   query
     .select({
       organizationId: schedules.organizationId,
@@ -76,7 +76,7 @@ const isClaimed = and(
 /** What came due while the parent was archived is skipped; what nobody has an endpoint for waits to be pulled. */
 const isOpen = isNull(parentArchivedAt)
 
-const insertRuns = unguarded(() =>
+export const insertRuns = unguarded(() =>
   query
     .insert(runs)
     .select(
@@ -107,7 +107,7 @@ const insertRuns = unguarded(() =>
 )
 
 /** What was missed before the instant that fires: tick/record-missed.ts. */
-const insertMissedSpans = unguarded(() =>
+export const insertMissedSpans = unguarded(() =>
   query
     .insert(missedSpans)
     .select(
@@ -158,7 +158,7 @@ export function storingNextRun(nextRunAt: SQL) {
   }
 }
 
-const moveOn = unguarded(() =>
+export const moveOn = unguarded(() =>
   query
     .update(schedules)
     .set({

@@ -19,7 +19,7 @@ const PAGES_A_TICK = 20
 
 const now = sql.placeholder('now')
 
-const selectSpans = unguarded(() =>
+export const selectSpans = unguarded(() =>
   query
     .select()
     .from(missedSpans)
@@ -33,7 +33,7 @@ type MissedSpan = typeof missedSpans.$inferSelect
 const missed = jsonRows('missed', 'organizationId', 'scheduleId', 'missedUntil', 'scheduledAt', 'runId')
 
 /** As long as the schedule is there: the purge removes what hangs on it. */
-const insertSkipped = unguarded(() =>
+export const insertSkipped = unguarded(() =>
   query
     .insert(runs)
     .select(
@@ -64,7 +64,7 @@ const insertSkipped = unguarded(() =>
 const recorded = jsonRows('recorded', 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom', 'nextFrom')
 
 /** Unless another tick did meanwhile. */
-const shortenSpans = unguarded(() =>
+export const shortenSpans = unguarded(() =>
   query
     .update(missedSpans)
     .set({ missedFrom: sql`${recorded.column('nextFrom')}` })
@@ -72,7 +72,7 @@ const shortenSpans = unguarded(() =>
     .where(recorded.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom')),
 )
 
-const removeSpans = unguarded(() =>
+export const removeSpans = unguarded(() =>
   query.delete(missedSpans).where(
     sql`(${missedSpans.organizationId}, ${missedSpans.scheduleId}, ${missedSpans.missedUntil}) in ${query
       .select({

@@ -22,21 +22,21 @@ const ONLY_ROW = 1
 
 const dueAt = sql`${sql.placeholder('dueAt')}`
 
-const selectPass = unguarded(() =>
+export const selectPass = unguarded(() =>
   query
     .select({ dueAt: nextRunRefresh.dueAt, cursor: nextRunRefresh.cursor })
     .from(nextRunRefresh)
     .where(eq(nextRunRefresh.id, ONLY_ROW)),
 )
 
-const insertPass = unguarded(() =>
+export const insertPass = unguarded(() =>
   query.insert(nextRunRefresh).values({ id: ONLY_ROW, dueAt, cursor: 0 }).onConflictDoNothing(),
 )
 
 const rowid = sql<number>`${schedules}.rowid`
 
 /** Paused schedules too: without them, a page could read any number of rows. */
-const selectPage = unguarded(() =>
+export const selectPage = unguarded(() =>
   query
     .select({
       rowid: rowid.as('rowid'),
@@ -73,7 +73,7 @@ const refreshed = jsonRows(
 )
 
 /** Unless a tick or a request changed what the next run was computed from, or the next run itself. */
-const storeNextRuns = unguarded(() =>
+export const storeNextRuns = unguarded(() =>
   query
     .update(schedules)
     .set(storingNextRun(refreshed.column('newNextRunAt')))
@@ -88,7 +88,7 @@ const storeNextRuns = unguarded(() =>
 )
 
 /** Unless another tick did, or another pass began. */
-const movePass = unguarded(() =>
+export const movePass = unguarded(() =>
   query
     .update(nextRunRefresh)
     .set({ dueAt: sql`${sql.placeholder('nextDueAt')}`, cursor: sql`${sql.placeholder('nextCursor')}` })

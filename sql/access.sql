@@ -1,0 +1,203 @@
+-- src/access/audit.ts
+
+-- recordChange
+insert into
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId", "createdAt")
+select
+  "organizationId" as "organizationId",
+  :auditEventId as "id",
+  :operation as "operation",
+  :target as "target",
+  "id" as "apiKeyId",
+  "userId" as "userId",
+  :requestId as "requestId",
+  :now as "createdAt"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+      and (
+        "apiKeys"."revokedAt" is null
+        or "apiKeys"."revokedAt" = :now
+      )
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" >= :now
+      )
+    )
+    and changes() > 0
+  )
+on conflict do nothing;
+
+-- src/access/guard.ts
+
+-- checkCaller
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- explainCaller
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- explainUnlimited
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "inReach"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- recordUse
+update "apiKeys"
+set
+  "lastUsedAt" = :now
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and (
+      "apiKeys"."lastUsedAt" is null
+      or "apiKeys"."lastUsedAt" <= :hourAgo
+    )
+  );
+
+-- src/access/provisioning.ts
+
+-- insertApiKey
+insert into
+  "apiKeys" (
+    "organizationId",
+    "id",
+    "name",
+    "hash",
+    "scopes",
+    "userId",
+    "projectIds",
+    "expiresAt",
+    "revokedAt",
+    "rotatedAt",
+    "lastUsedAt",
+    "createdAt",
+    "idempotencyKey",
+    "createdByKeyId"
+  )
+values
+  (
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object],
+    [object Object]
+  );
+
+-- insertOrganization
+insert into
+  "organizations" ("id", "name", "createdAt")
+values
+  ([object Object], [object Object], [object Object]);
+
+-- insertUserIfMissing
+insert into
+  "users" ("organizationId", "id", "name", "createdAt", "updatedAt")
+values
+  ([object Object], [object Object], [object Object], [object Object], [object Object])
+on conflict do nothing;
+
+-- selectAnyOrganization
+select
+  "id"
+from
+  "organizations"
+limit
+  1;
+
+-- selectDeletedUser
+select
+  "resourceId"
+from
+  "deletions"
+where
+  (
+    "deletions"."organizationId" = :organizationId
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :id
+  );
+
+-- selectOrganization
+select
+  "id"
+from
+  "organizations"
+where
+  "organizations"."id" = :id;

@@ -1,0 +1,799 @@
+-- src/resources/environment-variables/project-environments.ts
+
+-- selectSealed
+select
+  "environmentVariables"."key",
+  "environmentVariables"."sealedValue"
+from
+  "projects"
+  left join "environmentVariables" on (
+    "environmentVariables"."organizationId" = "projects"."organizationId"
+    and "environmentVariables"."projectId" = "projects"."id"
+  )
+where
+  (
+    "projects"."organizationId" = :organizationId
+    and "projects"."id" = :projectId
+  )
+order by
+  "environmentVariables"."key" asc;
+
+-- src/resources/environment-variables/statements.ts
+
+-- deletable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "projectExists",
+  "environmentVariables"."key" is not null as "variableExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach",
+  "projects"."archivedAt" is null as "projectIsActive"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "environmentVariables" on (
+    "environmentVariables"."organizationId" = "apiKeys"."organizationId"
+    and "environmentVariables"."projectId" = :projectId
+    and "environmentVariables"."key" = :key
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- deleteVariable
+delete from "environmentVariables"
+where
+  (
+    "environmentVariables"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :projectId
+        )
+        left join "environmentVariables" on (
+          "environmentVariables"."organizationId" = "apiKeys"."organizationId"
+          and "environmentVariables"."projectId" = :projectId
+          and "environmentVariables"."key" = :key
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("projects"."id" is not null)
+          and ("environmentVariables"."key" is not null)
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and ("projects"."archivedAt" is null)
+        )
+    )
+    and "environmentVariables"."projectId" = :projectId
+    and "environmentVariables"."key" = :key
+  )
+returning
+  "key";
+
+-- putVariables
+insert into
+  "environmentVariables" ("organizationId", "projectId", "key", "sealedValue", "createdAt", "updatedAt")
+select
+  "projects"."organizationId" as "organizationId",
+  "projects"."id" as "projectId",
+  "chunk"."column1" as "key",
+  "chunk"."column2" as "sealedValue",
+  :now as "createdAt",
+  :now as "updatedAt"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "variableRequests" on (
+    "variableRequests"."organizationId" = "projects"."organizationId"
+    and "variableRequests"."projectId" = "projects"."id"
+    and "variableRequests"."idempotencyKey" = :idempotencyKey
+  )
+  inner join (
+    values
+      (:chunk .0.key, :chunk .0.sealedValue),
+      (:chunk .1.key, :chunk .1.sealedValue),
+      (:chunk .2.key, :chunk .2.sealedValue),
+      (:chunk .3.key, :chunk .3.sealedValue),
+      (:chunk .4.key, :chunk .4.sealedValue),
+      (:chunk .5.key, :chunk .5.sealedValue),
+      (:chunk .6.key, :chunk .6.sealedValue),
+      (:chunk .7.key, :chunk .7.sealedValue),
+      (:chunk .8.key, :chunk .8.sealedValue),
+      (:chunk .9.key, :chunk .9.sealedValue),
+      (:chunk .10.key, :chunk .10.sealedValue),
+      (:chunk .11.key, :chunk .11.sealedValue),
+      (:chunk .12.key, :chunk .12.sealedValue),
+      (:chunk .13.key, :chunk .13.sealedValue),
+      (:chunk .14.key, :chunk .14.sealedValue),
+      (:chunk .15.key, :chunk .15.sealedValue),
+      (:chunk .16.key, :chunk .16.sealedValue),
+      (:chunk .17.key, :chunk .17.sealedValue),
+      (:chunk .18.key, :chunk .18.sealedValue),
+      (:chunk .19.key, :chunk .19.sealedValue),
+      (:chunk .20.key, :chunk .20.sealedValue),
+      (:chunk .21.key, :chunk .21.sealedValue),
+      (:chunk .22.key, :chunk .22.sealedValue),
+      (:chunk .23.key, :chunk .23.sealedValue),
+      (:chunk .24.key, :chunk .24.sealedValue)
+  ) as "chunk" on "chunk"."column1" is not null
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and (
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "variableRequests"."idempotencyKey" is null
+          or (
+            "variableRequests"."createdAt" = :now
+            and "variableRequests"."idempotencyFingerprint" in (
+              select
+                value
+              from
+                json_each(:fingerprints)
+            )
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        (
+          exists (
+            select
+              1
+            from
+              "environmentVariables"
+            where
+              (
+                (
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and "environmentVariables"."key" = :keys ->> 0
+                and instr("environmentVariables"."sealedValue", :firstSeal) = 1
+              )
+          )
+          or (
+            select
+              case
+                when "organizationUsage"."variables" + (
+                  json_array_length(:keys) - (
+                    select
+                      count(*)
+                    from
+                      "environmentVariables"
+                    where
+                      (
+                        (
+                          "environmentVariables"."organizationId" = "projects"."organizationId"
+                          and "environmentVariables"."projectId" = "projects"."id"
+                        )
+                        and "environmentVariables"."key" in (
+                          select
+                            value
+                          from
+                            json_each(:keys)
+                        )
+                      )
+                  )
+                ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
+                when "organizationUsage"."variableBytes" + (
+                  :sealedLength - (
+                    select
+                      coalesce(sum(octet_length ("sealedValue")), 0)
+                    from
+                      "environmentVariables"
+                    where
+                      (
+                        (
+                          "environmentVariables"."organizationId" = "projects"."organizationId"
+                          and "environmentVariables"."projectId" = "projects"."id"
+                        )
+                        and "environmentVariables"."key" in (
+                          select
+                            value
+                          from
+                            json_each(:keys)
+                        )
+                      )
+                  )
+                ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
+              end
+            from
+              "organizationUsage"
+            where
+              "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+          ) is null
+        )
+      )
+      and (
+        (
+          exists (
+            select
+              1
+            from
+              "environmentVariables"
+            where
+              (
+                (
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and "environmentVariables"."key" = :keys ->> 0
+                and instr("environmentVariables"."sealedValue", :firstSeal) = 1
+              )
+          )
+          or (
+            select
+              count(*) + json_array_length(:keys) <= :variableLimit
+              and coalesce(sum(length("sealedValue")), 0) + :sealedLength <= 16841216
+            from
+              "environmentVariables"
+            where
+              (
+                (
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and not "environmentVariables"."key" in (
+                  select
+                    value
+                  from
+                    json_each(:keys)
+                )
+              )
+          )
+        )
+      )
+    )
+    and "apiKeys"."organizationId" = :sealedFor
+  )
+on conflict (
+  "environmentVariables"."organizationId",
+  "environmentVariables"."projectId",
+  "environmentVariables"."key"
+) do update
+set
+  "sealedValue" = excluded."sealedValue",
+  "updatedAt" = excluded."updatedAt"
+returning
+  "key",
+  "createdAt",
+  "updatedAt";
+
+-- readable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "projectExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- rememberRequest
+insert into
+  "variableRequests" ("organizationId", "projectId", "idempotencyKey", "idempotencyFingerprint", "createdAt")
+select
+  "projects"."organizationId" as "organizationId",
+  "projects"."id" as "projectId",
+  :idempotencyKey as "idempotencyKey",
+  :fingerprints ->> 0 as "idempotencyFingerprint",
+  :now as "createdAt"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "variableRequests" on (
+    "variableRequests"."organizationId" = "projects"."organizationId"
+    and "variableRequests"."projectId" = "projects"."id"
+    and "variableRequests"."idempotencyKey" = :idempotencyKey
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and (
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and ("projects"."id" is not null)
+      and (
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and (
+        (
+          "variableRequests"."idempotencyKey" is null
+          or (
+            "variableRequests"."createdAt" = :now
+            and "variableRequests"."idempotencyFingerprint" in (
+              select
+                value
+              from
+                json_each(:fingerprints)
+            )
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        (
+          exists (
+            select
+              1
+            from
+              "environmentVariables"
+            where
+              (
+                (
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and "environmentVariables"."key" = :keys ->> 0
+                and instr("environmentVariables"."sealedValue", :firstSeal) = 1
+              )
+          )
+          or (
+            select
+              case
+                when "organizationUsage"."variables" + (
+                  json_array_length(:keys) - (
+                    select
+                      count(*)
+                    from
+                      "environmentVariables"
+                    where
+                      (
+                        (
+                          "environmentVariables"."organizationId" = "projects"."organizationId"
+                          and "environmentVariables"."projectId" = "projects"."id"
+                        )
+                        and "environmentVariables"."key" in (
+                          select
+                            value
+                          from
+                            json_each(:keys)
+                        )
+                      )
+                  )
+                ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
+                when "organizationUsage"."variableBytes" + (
+                  :sealedLength - (
+                    select
+                      coalesce(sum(octet_length ("sealedValue")), 0)
+                    from
+                      "environmentVariables"
+                    where
+                      (
+                        (
+                          "environmentVariables"."organizationId" = "projects"."organizationId"
+                          and "environmentVariables"."projectId" = "projects"."id"
+                        )
+                        and "environmentVariables"."key" in (
+                          select
+                            value
+                          from
+                            json_each(:keys)
+                        )
+                      )
+                  )
+                ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
+              end
+            from
+              "organizationUsage"
+            where
+              "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+          ) is null
+        )
+      )
+      and (
+        (
+          exists (
+            select
+              1
+            from
+              "environmentVariables"
+            where
+              (
+                (
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and "environmentVariables"."key" = :keys ->> 0
+                and instr("environmentVariables"."sealedValue", :firstSeal) = 1
+              )
+          )
+          or (
+            select
+              count(*) + json_array_length(:keys) <= :variableLimit
+              and coalesce(sum(length("sealedValue")), 0) + :sealedLength <= 16841216
+            from
+              "environmentVariables"
+            where
+              (
+                (
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and not "environmentVariables"."key" in (
+                  select
+                    value
+                  from
+                    json_each(:keys)
+                )
+              )
+          )
+        )
+      )
+    )
+    and (
+      "apiKeys"."organizationId" = :sealedFor
+      and :idempotencyKey is not null
+    )
+  )
+on conflict do nothing;
+
+-- selectRepeated
+select
+  "environmentVariables"."key",
+  "environmentVariables"."createdAt",
+  "environmentVariables"."updatedAt"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  inner join "variableRequests" on (
+    (
+      "variableRequests"."organizationId" = "projects"."organizationId"
+      and "variableRequests"."projectId" = "projects"."id"
+      and "variableRequests"."idempotencyKey" = :idempotencyKey
+    )
+    and "variableRequests"."idempotencyFingerprint" in (
+      select
+        value
+      from
+        json_each(:fingerprints)
+    )
+  )
+  inner join "environmentVariables" on (
+    (
+      "environmentVariables"."organizationId" = "projects"."organizationId"
+      and "environmentVariables"."projectId" = "projects"."id"
+    )
+    and "environmentVariables"."key" in (
+      select
+        value
+      from
+        json_each(:keys)
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("projects"."id" is not null)
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+  )
+order by
+  "environmentVariables"."key" asc;
+
+-- selectVariables
+select
+  "key",
+  "createdAt",
+  "updatedAt"
+from
+  "environmentVariables"
+where
+  (
+    "environmentVariables"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("projects"."id" is not null)
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "environmentVariables"."projectId" = :projectId
+    and "environmentVariables"."key" > :cursor
+  )
+order by
+  "environmentVariables"."key" asc
+limit
+  :rowLimit;
+
+-- settable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "projectExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach",
+  (
+    "variableRequests"."idempotencyKey" is null
+    or (
+      "variableRequests"."createdAt" = :now
+      and "variableRequests"."idempotencyFingerprint" in (
+        select
+          value
+        from
+          json_each(:fingerprints)
+      )
+    )
+  ) as "isFirstRequest",
+  "projects"."archivedAt" is null as "projectIsActive",
+  (
+    select
+      case
+        when "organizationUsage"."variables" + (
+          json_array_length(:keys) - (
+            select
+              count(*)
+            from
+              "environmentVariables"
+            where
+              (
+                (
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and "environmentVariables"."key" in (
+                  select
+                    value
+                  from
+                    json_each(:keys)
+                )
+              )
+          )
+        ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
+        when "organizationUsage"."variableBytes" + (
+          :sealedLength - (
+            select
+              coalesce(sum(octet_length ("sealedValue")), 0)
+            from
+              "environmentVariables"
+            where
+              (
+                (
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and "environmentVariables"."key" in (
+                  select
+                    value
+                  from
+                    json_each(:keys)
+                )
+              )
+          )
+        ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "isWithinQuotas",
+  coalesce(
+    "variableRequests"."idempotencyFingerprint" in (
+      select
+        value
+      from
+        json_each(:fingerprints)
+    ),
+    false
+  ) as "isRepeated"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "variableRequests" on (
+    "variableRequests"."organizationId" = "projects"."organizationId"
+    and "variableRequests"."projectId" = "projects"."id"
+    and "variableRequests"."idempotencyKey" = :idempotencyKey
+  )
+where
+  "apiKeys"."hash" = :keyHash;

@@ -1,0 +1,998 @@
+-- src/maintenance/purge.ts
+
+-- finish
+update "deletions"
+set
+  "purgedAt" = :now
+where
+  "deletions".rowid in (
+    select
+      "deletion"
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+    where
+      not exists (
+        select
+          1
+        from
+          "sessions"
+        where
+          "sessions"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'project'
+          and "sessions"."projectId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "pullRequests"
+        where
+          "pullRequests"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'project'
+          and "pullRequests"."projectId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "schedules"
+        where
+          "schedules"."organizationId" = "pending"."organizationId"
+          and "schedules"."parentType" = "pending"."resourceType"
+          and "schedules"."parentId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "sessionFiles"
+        where
+          "sessionFiles"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'session'
+          and "sessionFiles"."sessionId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "profilePictures"
+        where
+          "profilePictures"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'user'
+          and "profilePictures"."userId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "runs"
+        where
+          "runs"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'schedule'
+          and "runs"."scheduleId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "missedSpans"
+        where
+          "missedSpans"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'schedule'
+          and "missedSpans"."scheduleId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "environmentVariables"
+        where
+          "environmentVariables"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'project'
+          and "environmentVariables"."projectId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "variableRequests"
+        where
+          "variableRequests"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'project'
+          and "variableRequests"."projectId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "pins"
+        where
+          "pins"."organizationId" = "pending"."organizationId"
+          and "pins"."resourceType" = "pending"."resourceType"
+          and "pins"."resourceId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "pins"
+        where
+          "pins"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'user'
+          and "pins"."userId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "apiKeys"
+        where
+          "apiKeys"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'user'
+          and "apiKeys"."userId" = "pending"."resourceId"
+      )
+  );
+
+-- forgetRequests
+delete from "variableRequests"
+where
+  "variableRequests"."createdAt" <= :dayAgo;
+
+-- page.0
+insert into
+  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+select
+  "sessions"."organizationId",
+  'session',
+  "sessions"."id",
+  "sessions"."projectId",
+  :now,
+  null
+from
+  (
+    select
+      rowid as "deletion",
+      *
+    from
+      "deletions"
+    where
+      "deletions"."purgedAt" is null
+    order by
+      "deletions"."deletedAt"
+    limit
+      500
+  ) as "pending"
+  cross join "sessions" on "sessions"."organizationId" = "pending"."organizationId"
+  and "pending"."resourceType" = 'project'
+  and "sessions"."projectId" = "pending"."resourceId"
+limit
+  1000
+on conflict do nothing;
+
+-- page.1
+delete from "sessions"
+where
+  "sessions".rowid in (
+    select
+      "sessions".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "sessions" on "sessions"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'project'
+      and "sessions"."projectId" = "pending"."resourceId"
+      and exists (
+        select
+          1
+        from
+          "deletions"
+        where
+          "deletions"."organizationId" = "sessions"."organizationId"
+          and "deletions"."resourceType" = 'session'
+          and "deletions"."resourceId" = "sessions"."id"
+      )
+    limit
+      1000
+  );
+
+-- page.2
+insert into
+  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+select
+  "pullRequests"."organizationId",
+  'pull_request',
+  "pullRequests"."id",
+  "pullRequests"."projectId",
+  :now,
+  null
+from
+  (
+    select
+      rowid as "deletion",
+      *
+    from
+      "deletions"
+    where
+      "deletions"."purgedAt" is null
+    order by
+      "deletions"."deletedAt"
+    limit
+      500
+  ) as "pending"
+  cross join "pullRequests" on "pullRequests"."organizationId" = "pending"."organizationId"
+  and "pending"."resourceType" = 'project'
+  and "pullRequests"."projectId" = "pending"."resourceId"
+limit
+  1000
+on conflict do nothing;
+
+-- page.3
+delete from "pullRequests"
+where
+  "pullRequests".rowid in (
+    select
+      "pullRequests".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "pullRequests" on "pullRequests"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'project'
+      and "pullRequests"."projectId" = "pending"."resourceId"
+      and exists (
+        select
+          1
+        from
+          "deletions"
+        where
+          "deletions"."organizationId" = "pullRequests"."organizationId"
+          and "deletions"."resourceType" = 'pull_request'
+          and "deletions"."resourceId" = "pullRequests"."id"
+      )
+    limit
+      1000
+  );
+
+-- page.4
+insert into
+  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+select
+  "schedules"."organizationId",
+  'schedule',
+  "schedules"."id",
+  null,
+  :now,
+  null
+from
+  (
+    select
+      rowid as "deletion",
+      *
+    from
+      "deletions"
+    where
+      "deletions"."purgedAt" is null
+    order by
+      "deletions"."deletedAt"
+    limit
+      500
+  ) as "pending"
+  cross join "schedules" on "schedules"."organizationId" = "pending"."organizationId"
+  and "schedules"."parentType" = "pending"."resourceType"
+  and "schedules"."parentId" = "pending"."resourceId"
+limit
+  1000
+on conflict do nothing;
+
+-- page.5
+delete from "schedules"
+where
+  "schedules".rowid in (
+    select
+      "schedules".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "schedules" on "schedules"."organizationId" = "pending"."organizationId"
+      and "schedules"."parentType" = "pending"."resourceType"
+      and "schedules"."parentId" = "pending"."resourceId"
+      and exists (
+        select
+          1
+        from
+          "deletions"
+        where
+          "deletions"."organizationId" = "schedules"."organizationId"
+          and "deletions"."resourceType" = 'schedule'
+          and "deletions"."resourceId" = "schedules"."id"
+      )
+    limit
+      1000
+  );
+
+-- page.6
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  "sessionFiles"."objectKey",
+  :now
+from
+  (
+    select
+      rowid as "deletion",
+      *
+    from
+      "deletions"
+    where
+      "deletions"."purgedAt" is null
+    order by
+      "deletions"."deletedAt"
+    limit
+      500
+  ) as "pending"
+  cross join "sessionFiles" on "sessionFiles"."organizationId" = "pending"."organizationId"
+  and "pending"."resourceType" = 'session'
+  and "sessionFiles"."sessionId" = "pending"."resourceId"
+  and "sessionFiles"."objectKey" is not null
+limit
+  1000
+on conflict do nothing;
+
+-- page.7
+delete from "sessionFiles"
+where
+  "sessionFiles".rowid in (
+    select
+      "sessionFiles".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "sessionFiles" on "sessionFiles"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'session'
+      and "sessionFiles"."sessionId" = "pending"."resourceId"
+      and (
+        "sessionFiles"."objectKey" is null
+        or exists (
+          select
+            1
+          from
+            "orphanedObjects"
+          where
+            "orphanedObjects"."objectKey" = "sessionFiles"."objectKey"
+        )
+      )
+    limit
+      1000
+  );
+
+-- page.8
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  "profilePictures"."objectKey",
+  :now
+from
+  (
+    select
+      rowid as "deletion",
+      *
+    from
+      "deletions"
+    where
+      "deletions"."purgedAt" is null
+    order by
+      "deletions"."deletedAt"
+    limit
+      500
+  ) as "pending"
+  cross join "profilePictures" on "profilePictures"."organizationId" = "pending"."organizationId"
+  and "pending"."resourceType" = 'user'
+  and "profilePictures"."userId" = "pending"."resourceId"
+  and "profilePictures"."objectKey" is not null
+limit
+  1000
+on conflict do nothing;
+
+-- page.9
+delete from "profilePictures"
+where
+  "profilePictures".rowid in (
+    select
+      "profilePictures".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "profilePictures" on "profilePictures"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'user'
+      and "profilePictures"."userId" = "pending"."resourceId"
+      and (
+        "profilePictures"."objectKey" is null
+        or exists (
+          select
+            1
+          from
+            "orphanedObjects"
+          where
+            "orphanedObjects"."objectKey" = "profilePictures"."objectKey"
+        )
+      )
+    limit
+      1000
+  );
+
+-- page.10
+delete from "runs"
+where
+  "runs".rowid in (
+    select
+      "runs".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "runs" on "runs"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'schedule'
+      and "runs"."scheduleId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- page.11
+delete from "missedSpans"
+where
+  "missedSpans".rowid in (
+    select
+      "missedSpans".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "missedSpans" on "missedSpans"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'schedule'
+      and "missedSpans"."scheduleId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- page.12
+delete from "environmentVariables"
+where
+  "environmentVariables".rowid in (
+    select
+      "environmentVariables".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "environmentVariables" on "environmentVariables"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'project'
+      and "environmentVariables"."projectId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- page.13
+delete from "variableRequests"
+where
+  "variableRequests".rowid in (
+    select
+      "variableRequests".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "variableRequests" on "variableRequests"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'project'
+      and "variableRequests"."projectId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- page.14
+delete from "pins"
+where
+  "pins".rowid in (
+    select
+      "pins".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "pins" on "pins"."organizationId" = "pending"."organizationId"
+      and "pins"."resourceType" = "pending"."resourceType"
+      and "pins"."resourceId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- page.15
+delete from "pins"
+where
+  "pins".rowid in (
+    select
+      "pins".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "pins" on "pins"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'user'
+      and "pins"."userId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- page.16
+delete from "apiKeys"
+where
+  "apiKeys".rowid in (
+    select
+      "apiKeys".rowid
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+      cross join "apiKeys" on "apiKeys"."organizationId" = "pending"."organizationId"
+      and "pending"."resourceType" = 'user'
+      and "apiKeys"."userId" = "pending"."resourceId"
+    limit
+      1000
+  );
+
+-- page.17
+update "deletions"
+set
+  "purgedAt" = :now
+where
+  "deletions".rowid in (
+    select
+      "deletion"
+    from
+      (
+        select
+          rowid as "deletion",
+          *
+        from
+          "deletions"
+        where
+          "deletions"."purgedAt" is null
+        order by
+          "deletions"."deletedAt"
+        limit
+          500
+      ) as "pending"
+    where
+      not exists (
+        select
+          1
+        from
+          "sessions"
+        where
+          "sessions"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'project'
+          and "sessions"."projectId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "pullRequests"
+        where
+          "pullRequests"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'project'
+          and "pullRequests"."projectId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "schedules"
+        where
+          "schedules"."organizationId" = "pending"."organizationId"
+          and "schedules"."parentType" = "pending"."resourceType"
+          and "schedules"."parentId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "sessionFiles"
+        where
+          "sessionFiles"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'session'
+          and "sessionFiles"."sessionId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "profilePictures"
+        where
+          "profilePictures"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'user'
+          and "profilePictures"."userId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "runs"
+        where
+          "runs"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'schedule'
+          and "runs"."scheduleId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "missedSpans"
+        where
+          "missedSpans"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'schedule'
+          and "missedSpans"."scheduleId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "environmentVariables"
+        where
+          "environmentVariables"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'project'
+          and "environmentVariables"."projectId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "variableRequests"
+        where
+          "variableRequests"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'project'
+          and "variableRequests"."projectId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "pins"
+        where
+          "pins"."organizationId" = "pending"."organizationId"
+          and "pins"."resourceType" = "pending"."resourceType"
+          and "pins"."resourceId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "pins"
+        where
+          "pins"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'user'
+          and "pins"."userId" = "pending"."resourceId"
+      )
+      and not exists (
+        select
+          1
+        from
+          "apiKeys"
+        where
+          "apiKeys"."organizationId" = "pending"."organizationId"
+          and "pending"."resourceType" = 'user'
+          and "apiKeys"."userId" = "pending"."resourceId"
+      )
+  );
+
+-- selectPending
+select
+  "resourceId"
+from
+  "deletions"
+where
+  "deletions"."purgedAt" is null
+limit
+  1;
+
+-- src/maintenance/reseal.ts
+
+-- SEALED.0.select
+select
+  "environmentVariables".rowid as "rowid",
+  "sealedValue" as "sealed",
+  "organizationId" as "organizationId",
+  "projectId" as "projectId",
+  "key" as "key"
+from
+  "environmentVariables"
+where
+  (
+    substr(
+      substr("environmentVariables"."sealedValue", 4),
+      1,
+      instr(substr("environmentVariables"."sealedValue", 4), '.') - 1
+    ) = :keyId
+    and "environmentVariables".rowid > :after
+  )
+order by
+  "environmentVariables".rowid asc
+limit
+  20;
+
+-- SEALED.0.update
+update "environmentVariables"
+set
+  "sealedValue" = ("resealed".value ->> 'sealed')
+from
+  json_each(:resealed) as "resealed"
+where
+  (
+    "environmentVariables".rowid = ("resealed".value ->> 'rowid')
+    and substr("environmentVariables"."sealedValue", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+  );
+
+-- SEALED.1.select
+select
+  "runEndpoints".rowid as "rowid",
+  "sealedSecret" as "sealed",
+  "organizationId" as "organizationId",
+  null as "projectId",
+  null as "key"
+from
+  "runEndpoints"
+where
+  (
+    substr(
+      substr("runEndpoints"."sealedSecret", 4),
+      1,
+      instr(substr("runEndpoints"."sealedSecret", 4), '.') - 1
+    ) = :keyId
+    and "runEndpoints".rowid > :after
+  )
+order by
+  "runEndpoints".rowid asc
+limit
+  20;
+
+-- SEALED.1.update
+update "runEndpoints"
+set
+  "sealedSecret" = ("resealed".value ->> 'sealed')
+from
+  json_each(:resealed) as "resealed"
+where
+  (
+    "runEndpoints".rowid = ("resealed".value ->> 'rowid')
+    and substr("runEndpoints"."sealedSecret", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+  );
+
+-- SEALED.2.select
+select
+  "runEndpoints".rowid as "rowid",
+  "previousSealedSecret" as "sealed",
+  "organizationId" as "organizationId",
+  null as "projectId",
+  null as "key"
+from
+  "runEndpoints"
+where
+  (
+    substr(
+      substr("runEndpoints"."previousSealedSecret", 4),
+      1,
+      instr(substr("runEndpoints"."previousSealedSecret", 4), '.') - 1
+    ) = :keyId
+    and "runEndpoints".rowid > :after
+  )
+order by
+  "runEndpoints".rowid asc
+limit
+  20;
+
+-- SEALED.2.update
+update "runEndpoints"
+set
+  "previousSealedSecret" = ("resealed".value ->> 'sealed')
+from
+  json_each(:resealed) as "resealed"
+where
+  (
+    "runEndpoints".rowid = ("resealed".value ->> 'rowid')
+    and substr("runEndpoints"."previousSealedSecret", 1, length(("resealed".value ->> 'before'))) = ("resealed".value ->> 'before')
+  );
+
+-- src/maintenance/retention.ts
+
+-- oldAuditEvents.find
+select
+  "createdAt"
+from
+  "auditEvents"
+where
+  "auditEvents"."createdAt" < :oldestKept
+limit
+  1;
+
+-- oldAuditEvents.forget
+delete from "auditEvents"
+where
+  "auditEvents".rowid in (
+    select
+      "auditEvents".rowid
+    from
+      "auditEvents"
+    where
+      "auditEvents"."createdAt" < :oldestKept
+    order by
+      "auditEvents"."createdAt" asc
+    limit
+      5000
+  );
+
+-- oldRuns.find
+select
+  "scheduledAt"
+from
+  "runs"
+where
+  (
+    "runs"."scheduledAt" < :oldestKept
+    and "runs"."createdAt" < :oldestKept
+  )
+limit
+  1;
+
+-- oldRuns.forget
+delete from "runs"
+where
+  "runs".rowid in (
+    select
+      "runs".rowid
+    from
+      "runs"
+    where
+      (
+        "runs"."scheduledAt" < :oldestKept
+        and "runs"."createdAt" < :oldestKept
+      )
+    order by
+      "runs"."scheduledAt" asc
+    limit
+      5000
+  );

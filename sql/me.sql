@@ -1,0 +1,35 @@
+-- src/resources/me/statements.ts
+
+-- selectMe
+select
+  "organizations"."id" as "organizationId",
+  "organizations"."name" as "organizationName",
+  "users"."id" as "userId",
+  "users"."name" as "userName",
+  "apiKeys"."id" as "id",
+  "apiKeys"."name" as "name",
+  "apiKeys"."scopes",
+  "apiKeys"."projectIds",
+  "apiKeys"."expiresAt"
+from
+  "apiKeys"
+  inner join "organizations" on "organizations"."id" = "apiKeys"."organizationId"
+  left join "users" on (
+    "users"."organizationId" = "apiKeys"."organizationId"
+    and "users"."id" = "apiKeys"."userId"
+  )
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and (
+      "apiKeys"."revokedAt" is null
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" > :now
+      )
+    )
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
+  );

@@ -1,0 +1,97 @@
+-- src/objects/find-orphans.ts
+
+-- endSearch
+delete from "objectSearches"
+where
+  "objectSearches"."startedAt" = :startedAt;
+
+-- goOn
+update "objectSearches"
+set
+  "cursor" = :cursor
+where
+  "objectSearches"."startedAt" = :startedAt;
+
+-- recordOrphans
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  "listed".value as "objectKey",
+  :deleteAfter as "deleteAfter"
+from
+  json_each(:objectKeys) as "listed"
+where
+  not (
+    exists (
+      select
+        1
+      from
+        "sessionFiles"
+      where
+        "sessionFiles"."objectKey" = "listed".value
+    )
+    or exists (
+      select
+        1
+      from
+        "profilePictures"
+      where
+        "profilePictures"."objectKey" = "listed".value
+    )
+  )
+on conflict do nothing;
+
+-- selectSearch
+select
+  "startedAt",
+  "cursor"
+from
+  "objectSearches"
+where
+  "objectSearches"."startedAt" <= :now
+order by
+  "objectSearches"."startedAt" asc
+limit
+  1;
+
+-- src/objects/sweep.ts
+
+-- forget
+delete from "orphanedObjects"
+where
+  "orphanedObjects"."objectKey" in (
+    select
+      value
+    from
+      json_each(:objectKeys)
+  );
+
+-- selectDue
+select
+  "objectKey",
+  (
+    exists (
+      select
+        1
+      from
+        "sessionFiles"
+      where
+        "sessionFiles"."objectKey" = "orphanedObjects"."objectKey"
+    )
+    or exists (
+      select
+        1
+      from
+        "profilePictures"
+      where
+        "profilePictures"."objectKey" = "orphanedObjects"."objectKey"
+    )
+  ) as "isReferenced"
+from
+  "orphanedObjects"
+where
+  "orphanedObjects"."deleteAfter" <= :now
+order by
+  "orphanedObjects"."deleteAfter" asc
+limit
+  1000;

@@ -1,0 +1,1289 @@
+-- src/resources/pins/statements.ts
+
+-- appendPin
+insert into
+  "pins" ("organizationId", "userId", "resourceType", "resourceId", "position", "createdAt")
+select
+  "organizationId" as "organizationId",
+  "userId" as "userId",
+  :resourceType as "resourceType",
+  :resourceId as "resourceId",
+  coalesce(
+    (
+      select
+        max("position")
+      from
+        "pins"
+      where
+        (
+          "pins"."organizationId" = "apiKeys"."organizationId"
+          and "pins"."userId" = "apiKeys"."userId"
+        )
+    ),
+    0
+  ) + 1073741824 as "position",
+  :now as "createdAt"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and "apiKeys"."userId" is not null
+    and case :resourceType
+      when 'session' then exists (
+        select
+          1
+        from
+          "sessions"
+          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+          and "projects"."id" = "sessions"."projectId"
+        where
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :resourceId
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+      )
+      when 'pull_request' then exists (
+        select
+          1
+        from
+          "pullRequests"
+          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+          and "projects"."id" = "pullRequests"."projectId"
+        where
+          "pullRequests"."organizationId" = "apiKeys"."organizationId"
+          and "pullRequests"."id" = :resourceId
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+      )
+      else exists (
+        select
+          1
+        from
+          "projects"
+        where
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :resourceId
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+      )
+    end
+    and (
+      select
+        count(*)
+      from
+        "pins" "counted"
+      where
+        (
+          "counted"."organizationId" = "apiKeys"."organizationId"
+          and "counted"."userId" = "apiKeys"."userId"
+          and case "counted"."resourceType"
+            when 'session' then exists (
+              select
+                1
+              from
+                "sessions"
+                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                and "projects"."id" = "sessions"."projectId"
+              where
+                "sessions"."organizationId" = "counted"."organizationId"
+                and "sessions"."id" = "counted"."resourceId"
+                and true
+            )
+            when 'pull_request' then exists (
+              select
+                1
+              from
+                "pullRequests"
+                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                and "projects"."id" = "pullRequests"."projectId"
+              where
+                "pullRequests"."organizationId" = "counted"."organizationId"
+                and "pullRequests"."id" = "counted"."resourceId"
+                and true
+            )
+            else exists (
+              select
+                1
+              from
+                "projects"
+              where
+                "projects"."organizationId" = "counted"."organizationId"
+                and "projects"."id" = "counted"."resourceId"
+                and true
+            )
+          end
+        )
+    ) < :pinLimit
+  )
+on conflict do nothing;
+
+-- explainPin
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  case :resourceType
+    when 'session' then exists (
+      select
+        1
+      from
+        "sessions"
+        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+      where
+        "sessions"."organizationId" = "apiKeys"."organizationId"
+        and "sessions"."id" = :resourceId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+    when 'pull_request' then exists (
+      select
+        1
+      from
+        "pullRequests"
+        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+        and "projects"."id" = "pullRequests"."projectId"
+      where
+        "pullRequests"."organizationId" = "apiKeys"."organizationId"
+        and "pullRequests"."id" = :resourceId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+    else exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "apiKeys"."organizationId"
+        and "projects"."id" = :resourceId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+  end as "resourceExists"
+from
+  "apiKeys"
+  left join "pins" "own" on (
+    "own"."organizationId" = "apiKeys"."organizationId"
+    and "own"."userId" = "apiKeys"."userId"
+    and "own"."resourceType" = :resourceType
+    and "own"."resourceId" = :resourceId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- explainPlacement
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  case :resourceType
+    when 'session' then exists (
+      select
+        1
+      from
+        "sessions"
+        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+      where
+        "sessions"."organizationId" = "apiKeys"."organizationId"
+        and "sessions"."id" = :resourceId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+    when 'pull_request' then exists (
+      select
+        1
+      from
+        "pullRequests"
+        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+        and "projects"."id" = "pullRequests"."projectId"
+      where
+        "pullRequests"."organizationId" = "apiKeys"."organizationId"
+        and "pullRequests"."id" = :resourceId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+    else exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "apiKeys"."organizationId"
+        and "projects"."id" = :resourceId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+  end as "resourceExists",
+  "target"."position" is not null
+  and case :targetType
+    when 'session' then exists (
+      select
+        1
+      from
+        "sessions"
+        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+      where
+        "sessions"."organizationId" = "apiKeys"."organizationId"
+        and "sessions"."id" = :targetId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+    when 'pull_request' then exists (
+      select
+        1
+      from
+        "pullRequests"
+        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+        and "projects"."id" = "pullRequests"."projectId"
+      where
+        "pullRequests"."organizationId" = "apiKeys"."organizationId"
+        and "pullRequests"."id" = :targetId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+    else exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "apiKeys"."organizationId"
+        and "projects"."id" = :targetId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+  end as "targetExists",
+  "own"."position" is not null as "isPinned",
+  case
+    when "own"."position" is null then (
+      select
+        count(*)
+      from
+        "pins" "counted"
+      where
+        (
+          "counted"."organizationId" = "apiKeys"."organizationId"
+          and "counted"."userId" = "apiKeys"."userId"
+          and case "counted"."resourceType"
+            when 'session' then exists (
+              select
+                1
+              from
+                "sessions"
+                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                and "projects"."id" = "sessions"."projectId"
+              where
+                "sessions"."organizationId" = "counted"."organizationId"
+                and "sessions"."id" = "counted"."resourceId"
+                and true
+            )
+            when 'pull_request' then exists (
+              select
+                1
+              from
+                "pullRequests"
+                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                and "projects"."id" = "pullRequests"."projectId"
+              where
+                "pullRequests"."organizationId" = "counted"."organizationId"
+                and "pullRequests"."id" = "counted"."resourceId"
+                and true
+            )
+            else exists (
+              select
+                1
+              from
+                "projects"
+              where
+                "projects"."organizationId" = "counted"."organizationId"
+                and "projects"."id" = "counted"."resourceId"
+                and true
+            )
+          end
+        )
+    )
+  end as "pinCount"
+from
+  "apiKeys"
+  left join "pins" "own" on (
+    "own"."organizationId" = "apiKeys"."organizationId"
+    and "own"."userId" = "apiKeys"."userId"
+    and "own"."resourceType" = :resourceType
+    and "own"."resourceId" = :resourceId
+  )
+  left join "pins" "target" on (
+    "target"."organizationId" = "apiKeys"."organizationId"
+    and "target"."userId" = "apiKeys"."userId"
+    and "target"."resourceType" = :targetType
+    and "target"."resourceId" = :targetId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- place
+insert into
+  "pins" ("organizationId", "userId", "resourceType", "resourceId", "position", "createdAt")
+select
+  "organizationId" as "organizationId",
+  "userId" as "userId",
+  :resourceType as "resourceType",
+  :resourceId as "resourceId",
+  coalesce(
+    ("targetPosition" + "neighbourPosition") / 2,
+    "targetPosition" + cast(:direction as integer) * 1073741824
+  ) as "position",
+  :now as "createdAt"
+from
+  (
+    select
+      "target"."organizationId",
+      "target"."userId",
+      "target"."position" as "targetPosition",
+      (
+        select
+          cast(:direction as integer) * min(cast(:direction as integer) * "position")
+        from
+          "pins" "other"
+        where
+          (
+            "other"."organizationId" = "target"."organizationId"
+            and "other"."userId" = "target"."userId"
+            and not (
+              "other"."resourceType" = :resourceType
+              and "other"."resourceId" = :resourceId
+            )
+            and cast(:direction as integer) * "other"."position" > cast(:direction as integer) * "target"."position"
+          )
+      ) as "neighbourPosition",
+      "own"."position" as "ownPosition"
+    from
+      "apiKeys"
+      inner join "pins" "target" on (
+        "target"."organizationId" = "apiKeys"."organizationId"
+        and "target"."userId" = "apiKeys"."userId"
+        and "target"."resourceType" = :targetType
+        and "target"."resourceId" = :targetId
+      )
+      left join "pins" "own" on (
+        "own"."organizationId" = "apiKeys"."organizationId"
+        and "own"."userId" = "apiKeys"."userId"
+        and "own"."resourceType" = :resourceType
+        and "own"."resourceId" = :resourceId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and case :resourceType
+          when 'session' then exists (
+            select
+              1
+            from
+              "sessions"
+              join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+              and "projects"."id" = "sessions"."projectId"
+            where
+              "sessions"."organizationId" = "apiKeys"."organizationId"
+              and "sessions"."id" = :resourceId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+          when 'pull_request' then exists (
+            select
+              1
+            from
+              "pullRequests"
+              join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+              and "projects"."id" = "pullRequests"."projectId"
+            where
+              "pullRequests"."organizationId" = "apiKeys"."organizationId"
+              and "pullRequests"."id" = :resourceId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+          else exists (
+            select
+              1
+            from
+              "projects"
+            where
+              "projects"."organizationId" = "apiKeys"."organizationId"
+              and "projects"."id" = :resourceId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+        end
+        and case :targetType
+          when 'session' then exists (
+            select
+              1
+            from
+              "sessions"
+              join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+              and "projects"."id" = "sessions"."projectId"
+            where
+              "sessions"."organizationId" = "apiKeys"."organizationId"
+              and "sessions"."id" = :targetId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+          when 'pull_request' then exists (
+            select
+              1
+            from
+              "pullRequests"
+              join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+              and "projects"."id" = "pullRequests"."projectId"
+            where
+              "pullRequests"."organizationId" = "apiKeys"."organizationId"
+              and "pullRequests"."id" = :targetId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+          else exists (
+            select
+              1
+            from
+              "projects"
+            where
+              "projects"."organizationId" = "apiKeys"."organizationId"
+              and "projects"."id" = :targetId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+        end
+        and (
+          "own"."position" is not null
+          or (
+            select
+              count(*)
+            from
+              "pins" "counted"
+            where
+              (
+                "counted"."organizationId" = "apiKeys"."organizationId"
+                and "counted"."userId" = "apiKeys"."userId"
+                and case "counted"."resourceType"
+                  when 'session' then exists (
+                    select
+                      1
+                    from
+                      "sessions"
+                      join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                      and "projects"."id" = "sessions"."projectId"
+                    where
+                      "sessions"."organizationId" = "counted"."organizationId"
+                      and "sessions"."id" = "counted"."resourceId"
+                      and true
+                  )
+                  when 'pull_request' then exists (
+                    select
+                      1
+                    from
+                      "pullRequests"
+                      join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                      and "projects"."id" = "pullRequests"."projectId"
+                    where
+                      "pullRequests"."organizationId" = "counted"."organizationId"
+                      and "pullRequests"."id" = "counted"."resourceId"
+                      and true
+                  )
+                  else exists (
+                    select
+                      1
+                    from
+                      "projects"
+                    where
+                      "projects"."organizationId" = "counted"."organizationId"
+                      and "projects"."id" = "counted"."resourceId"
+                      and true
+                  )
+                end
+              )
+          ) < :pinLimit
+        )
+      )
+  ) "placement"
+where
+  case
+    when "ownPosition" is null then true
+    when "ownPosition" = "targetPosition" then false
+    when cast(:direction as integer) * "ownPosition" < cast(:direction as integer) * "targetPosition" then true
+    else cast(:direction as integer) * "ownPosition" > cast(:direction as integer) * "neighbourPosition"
+  end
+on conflict ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") do update
+set
+  "position" = excluded."position"
+returning
+  "resourceId";
+
+-- removePin
+delete from "pins"
+where
+  (
+    "pins"."organizationId" = (
+      select
+        "own"."organizationId"
+      from
+        "apiKeys"
+        inner join "pins" "own" on (
+          "own"."organizationId" = "apiKeys"."organizationId"
+          and "own"."userId" = "apiKeys"."userId"
+          and "own"."resourceType" = :resourceType
+          and "own"."resourceId" = :resourceId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and case :resourceType
+            when 'session' then exists (
+              select
+                1
+              from
+                "sessions"
+                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                and "projects"."id" = "sessions"."projectId"
+              where
+                "sessions"."organizationId" = "apiKeys"."organizationId"
+                and "sessions"."id" = :resourceId
+                and (
+                  "apiKeys"."projectIds" is null
+                  or "projects"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+            )
+            when 'pull_request' then exists (
+              select
+                1
+              from
+                "pullRequests"
+                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                and "projects"."id" = "pullRequests"."projectId"
+              where
+                "pullRequests"."organizationId" = "apiKeys"."organizationId"
+                and "pullRequests"."id" = :resourceId
+                and (
+                  "apiKeys"."projectIds" is null
+                  or "projects"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+            )
+            else exists (
+              select
+                1
+              from
+                "projects"
+              where
+                "projects"."organizationId" = "apiKeys"."organizationId"
+                and "projects"."id" = :resourceId
+                and (
+                  "apiKeys"."projectIds" is null
+                  or "projects"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+            )
+          end
+        )
+    )
+    and "pins"."userId" = (
+      select
+        "apiKeys"."userId"
+      from
+        "apiKeys"
+      where
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+    )
+    and "pins"."resourceType" = :resourceType
+    and "pins"."resourceId" = :resourceId
+  )
+returning
+  "resourceId";
+
+-- renumber
+update "pins"
+set
+  "position" = "rank" * 1073741824
+from
+  (
+    select
+      "pins"."organizationId",
+      "pins"."userId",
+      "pins"."resourceType",
+      "pins"."resourceId",
+      row_number() over (
+        order by
+          "pins"."position"
+      ) as "rank"
+    from
+      "apiKeys"
+      inner join "pins" on (
+        "pins"."organizationId" = "apiKeys"."organizationId"
+        and "pins"."userId" = "apiKeys"."userId"
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and exists (
+          select
+            1
+          from
+            (
+              select
+                "target"."organizationId",
+                "target"."userId",
+                "target"."position" as "targetPosition",
+                (
+                  select
+                    cast(:direction as integer) * min(cast(:direction as integer) * "position")
+                  from
+                    "pins" "other"
+                  where
+                    (
+                      "other"."organizationId" = "target"."organizationId"
+                      and "other"."userId" = "target"."userId"
+                      and not (
+                        "other"."resourceType" = :resourceType
+                        and "other"."resourceId" = :resourceId
+                      )
+                      and cast(:direction as integer) * "other"."position" > cast(:direction as integer) * "target"."position"
+                    )
+                ) as "neighbourPosition",
+                "own"."position" as "ownPosition"
+              from
+                "apiKeys"
+                inner join "pins" "target" on (
+                  "target"."organizationId" = "apiKeys"."organizationId"
+                  and "target"."userId" = "apiKeys"."userId"
+                  and "target"."resourceType" = :targetType
+                  and "target"."resourceId" = :targetId
+                )
+                left join "pins" "own" on (
+                  "own"."organizationId" = "apiKeys"."organizationId"
+                  and "own"."userId" = "apiKeys"."userId"
+                  and "own"."resourceType" = :resourceType
+                  and "own"."resourceId" = :resourceId
+                )
+              where
+                (
+                  (
+                    "apiKeys"."hash" = :keyHash
+                    and (
+                      "apiKeys"."revokedAt" is null
+                      and (
+                        "apiKeys"."expiresAt" is null
+                        or "apiKeys"."expiresAt" > :now
+                      )
+                    )
+                    and (
+                      :scope is null
+                      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                    )
+                  )
+                  and case :resourceType
+                    when 'session' then exists (
+                      select
+                        1
+                      from
+                        "sessions"
+                        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                        and "projects"."id" = "sessions"."projectId"
+                      where
+                        "sessions"."organizationId" = "apiKeys"."organizationId"
+                        and "sessions"."id" = :resourceId
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or "projects"."id" in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                        )
+                    )
+                    when 'pull_request' then exists (
+                      select
+                        1
+                      from
+                        "pullRequests"
+                        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                        and "projects"."id" = "pullRequests"."projectId"
+                      where
+                        "pullRequests"."organizationId" = "apiKeys"."organizationId"
+                        and "pullRequests"."id" = :resourceId
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or "projects"."id" in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                        )
+                    )
+                    else exists (
+                      select
+                        1
+                      from
+                        "projects"
+                      where
+                        "projects"."organizationId" = "apiKeys"."organizationId"
+                        and "projects"."id" = :resourceId
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or "projects"."id" in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                        )
+                    )
+                  end
+                  and case :targetType
+                    when 'session' then exists (
+                      select
+                        1
+                      from
+                        "sessions"
+                        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                        and "projects"."id" = "sessions"."projectId"
+                      where
+                        "sessions"."organizationId" = "apiKeys"."organizationId"
+                        and "sessions"."id" = :targetId
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or "projects"."id" in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                        )
+                    )
+                    when 'pull_request' then exists (
+                      select
+                        1
+                      from
+                        "pullRequests"
+                        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                        and "projects"."id" = "pullRequests"."projectId"
+                      where
+                        "pullRequests"."organizationId" = "apiKeys"."organizationId"
+                        and "pullRequests"."id" = :targetId
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or "projects"."id" in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                        )
+                    )
+                    else exists (
+                      select
+                        1
+                      from
+                        "projects"
+                      where
+                        "projects"."organizationId" = "apiKeys"."organizationId"
+                        and "projects"."id" = :targetId
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or "projects"."id" in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                        )
+                    )
+                  end
+                  and (
+                    "own"."position" is not null
+                    or (
+                      select
+                        count(*)
+                      from
+                        "pins" "counted"
+                      where
+                        (
+                          "counted"."organizationId" = "apiKeys"."organizationId"
+                          and "counted"."userId" = "apiKeys"."userId"
+                          and case "counted"."resourceType"
+                            when 'session' then exists (
+                              select
+                                1
+                              from
+                                "sessions"
+                                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                                and "projects"."id" = "sessions"."projectId"
+                              where
+                                "sessions"."organizationId" = "counted"."organizationId"
+                                and "sessions"."id" = "counted"."resourceId"
+                                and true
+                            )
+                            when 'pull_request' then exists (
+                              select
+                                1
+                              from
+                                "pullRequests"
+                                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                                and "projects"."id" = "pullRequests"."projectId"
+                              where
+                                "pullRequests"."organizationId" = "counted"."organizationId"
+                                and "pullRequests"."id" = "counted"."resourceId"
+                                and true
+                            )
+                            else exists (
+                              select
+                                1
+                              from
+                                "projects"
+                              where
+                                "projects"."organizationId" = "counted"."organizationId"
+                                and "projects"."id" = "counted"."resourceId"
+                                and true
+                            )
+                          end
+                        )
+                    ) < :pinLimit
+                  )
+                )
+            ) "placement"
+          where
+            (
+              case
+                when "ownPosition" is null then true
+                when "ownPosition" = "targetPosition" then false
+                when cast(:direction as integer) * "ownPosition" < cast(:direction as integer) * "targetPosition" then true
+                else cast(:direction as integer) * "ownPosition" > cast(:direction as integer) * "neighbourPosition"
+              end
+              and abs("neighbourPosition" - "targetPosition") < 2
+            )
+        )
+      )
+  ) "ranked"
+where
+  (
+    "pins"."organizationId" = "ranked"."organizationId"
+    and "pins"."userId" = "ranked"."userId"
+    and "pins"."resourceType" = "ranked"."resourceType"
+    and "pins"."resourceId" = "ranked"."resourceId"
+  );
+
+-- selectPin
+select
+  "own"."resourceType",
+  "own"."resourceId",
+  "own"."createdAt"
+from
+  "apiKeys"
+  inner join "pins" "own" on (
+    "own"."organizationId" = "apiKeys"."organizationId"
+    and "own"."userId" = "apiKeys"."userId"
+    and "own"."resourceType" = :resourceType
+    and "own"."resourceId" = :resourceId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and case :resourceType
+      when 'session' then exists (
+        select
+          1
+        from
+          "sessions"
+          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+          and "projects"."id" = "sessions"."projectId"
+        where
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :resourceId
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+      )
+      when 'pull_request' then exists (
+        select
+          1
+        from
+          "pullRequests"
+          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+          and "projects"."id" = "pullRequests"."projectId"
+        where
+          "pullRequests"."organizationId" = "apiKeys"."organizationId"
+          and "pullRequests"."id" = :resourceId
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+      )
+      else exists (
+        select
+          1
+        from
+          "projects"
+        where
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :resourceId
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+      )
+    end
+  );
+
+-- selectPins
+select
+  "own"."resourceType",
+  "own"."resourceId",
+  "own"."createdAt"
+from
+  "apiKeys"
+  inner join "pins" "own" on (
+    "own"."organizationId" = "apiKeys"."organizationId"
+    and "own"."userId" = "apiKeys"."userId"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and case "own"."resourceType"
+      when 'session' then exists (
+        select
+          1
+        from
+          "sessions"
+          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+          and "projects"."id" = "sessions"."projectId"
+        where
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = "own"."resourceId"
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+      )
+      when 'pull_request' then exists (
+        select
+          1
+        from
+          "pullRequests"
+          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+          and "projects"."id" = "pullRequests"."projectId"
+        where
+          "pullRequests"."organizationId" = "apiKeys"."organizationId"
+          and "pullRequests"."id" = "own"."resourceId"
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+      )
+      else exists (
+        select
+          1
+        from
+          "projects"
+        where
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = "own"."resourceId"
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+      )
+    end
+  )
+order by
+  "own"."position" asc;

@@ -1,0 +1,195 @@
+-- src/resources/run-endpoint/statements.ts
+
+-- explainEndpoint
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "runEndpoints"."organizationId" is not null as "endpointExists",
+  "apiKeys"."projectIds" is null as "inReach"
+from
+  "apiKeys"
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- putEndpoint
+insert into
+  "runEndpoints" (
+    "organizationId",
+    "url",
+    "sealedSecret",
+    "previousSealedSecret",
+    "previousExpiresAt",
+    "createdAt",
+    "updatedAt",
+    "slowUntil"
+  )
+select
+  "organizationId" as "organizationId",
+  :url as "url",
+  :sealedSecret as "sealedSecret",
+  null as "previousSealedSecret",
+  null as "previousExpiresAt",
+  :now as "createdAt",
+  :now as "updatedAt",
+  null as "slowUntil"
+from
+  "apiKeys"
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and (
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and "apiKeys"."projectIds" is null
+    )
+    and "apiKeys"."organizationId" = :sealedFor
+  )
+on conflict ("runEndpoints"."organizationId") do update
+set
+  "url" = excluded."url",
+  "updatedAt" = excluded."updatedAt",
+  "slowUntil" = null
+returning
+  "url",
+  case
+    when coalesce("runEndpoints"."previousExpiresAt" > :now, false) then "previousExpiresAt"
+  end as "previousSecretExpiresAt",
+  "createdAt",
+  "updatedAt",
+  "sealedSecret" = :sealedSecret as "hasNewSecret";
+
+-- removeEndpoint
+delete from "runEndpoints"
+where
+  "runEndpoints"."organizationId" = (
+    select
+      "organizationId"
+    from
+      "apiKeys"
+    where
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and "apiKeys"."projectIds" is null
+      )
+  )
+returning
+  "url";
+
+-- rotateSecret
+update "runEndpoints"
+set
+  "sealedSecret" = :sealedSecret,
+  "previousSealedSecret" = case
+    when :expiresAt is not null then "runEndpoints"."sealedSecret"
+  end,
+  "previousExpiresAt" = :expiresAt,
+  "updatedAt" = :now
+where
+  (
+    "runEndpoints"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and "apiKeys"."projectIds" is null
+        )
+    )
+    and "runEndpoints"."organizationId" = :sealedFor
+    and (
+      :expiresAt is null
+      or not coalesce("runEndpoints"."previousExpiresAt" > :now, false)
+    )
+  )
+returning
+  "url",
+  case
+    when coalesce("runEndpoints"."previousExpiresAt" > :now, false) then "previousExpiresAt"
+  end as "previousSecretExpiresAt",
+  "createdAt",
+  "updatedAt";
+
+-- selectEndpoint
+select
+  "runEndpoints"."url",
+  case
+    when coalesce("runEndpoints"."previousExpiresAt" > :now, false) then "runEndpoints"."previousExpiresAt"
+  end as "previousSecretExpiresAt",
+  "runEndpoints"."createdAt",
+  "runEndpoints"."updatedAt"
+from
+  "apiKeys"
+  inner join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and "apiKeys"."projectIds" is null
+  );

@@ -1,0 +1,883 @@
+-- src/resources/runs/statements.ts
+
+-- acknowledge
+update "runs"
+set
+  "status" = 'delivered',
+  "sendAfter" = null,
+  "updatedAt" = :now
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "runs"."organizationId"
+      from
+        "apiKeys"
+        inner join "runs" on (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
+          and "runs"."id" = :runId
+        )
+        left join "schedules" on (
+          "schedules"."organizationId" = "runs"."organizationId"
+          and "schedules"."parentType" = "runs"."parentType"
+          and "schedules"."parentId" = "runs"."parentId"
+          and "schedules"."id" = "runs"."scheduleId"
+        )
+        left join "projects" on (
+          "runs"."parentType" = 'project'
+          and "projects"."organizationId" = "runs"."organizationId"
+          and "projects"."id" = "runs"."parentId"
+        )
+        left join "agents" on (
+          "runs"."parentType" = 'agent'
+          and "agents"."organizationId" = "runs"."organizationId"
+          and "agents"."id" = "runs"."parentId"
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            "agents"."id" is not null
+            or (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and (
+            "schedules"."id" is not null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+          )
+        )
+    )
+    and "runs"."status" = 'pending'
+    and "runs"."id" = :runId
+  );
+
+-- agentScheduleRuns.list
+select
+  "id",
+  "scheduleId",
+  case "parentType"
+    when 'project' then "parentId"
+  end as "projectId",
+  case "parentType"
+    when 'agent' then "parentId"
+  end as "agentId",
+  "scheduledAt",
+  "status",
+  "attempts",
+  "lastError",
+  "createdAt",
+  "updatedAt"
+from
+  "runs"
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "schedules"."organizationId"
+      from
+        "apiKeys"
+        inner join "agents" on (
+          "agents"."organizationId" = "apiKeys"."organizationId"
+          and "agents"."id" = :parentId
+        )
+        inner join "schedules" on (
+          (
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'agent'
+            and "schedules"."parentId" = :parentId
+          )
+          and "schedules"."id" = :scheduleId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and 1
+        )
+    )
+    and "runs"."scheduleId" = :scheduleId
+    and "runs"."scheduledAt" < :before
+  )
+order by
+  "runs"."scheduledAt" desc
+limit
+  :rowLimit;
+
+-- agentScheduleRuns.insert
+insert into
+  "runs" (
+    "organizationId",
+    "scheduleId",
+    "scheduledAt",
+    "id",
+    "parentType",
+    "parentId",
+    "status",
+    "attempts",
+    "lastError",
+    "sendAfter",
+    "createdAt",
+    "updatedAt",
+    "idempotencyKey"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  "schedules"."id" as "scheduleId",
+  :scheduledAt as "scheduledAt",
+  :id as "id",
+  "schedules"."parentType" as "parentType",
+  "schedules"."parentId" as "parentId",
+  'pending' as "status",
+  0 as "attempts",
+  null as "lastError",
+  case
+    when exists (
+      select
+        1
+      from
+        "runEndpoints"
+      where
+        "runEndpoints"."organizationId" = "schedules"."organizationId"
+    ) then :sendAfter
+  end as "sendAfter",
+  max(
+    :now,
+    coalesce(
+      (
+        select
+          "createdAt"
+        from
+          "runEndpoints"
+        where
+          "runEndpoints"."organizationId" = "schedules"."organizationId"
+      ),
+      ''
+    )
+  ) as "createdAt",
+  :now as "updatedAt",
+  :idempotencyKey as "idempotencyKey"
+from
+  "apiKeys"
+  inner join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  inner join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and 1
+    and "agents"."archivedAt" is null
+  )
+on conflict do nothing;
+
+-- agentScheduleRuns.recordRun
+update "schedules"
+set
+  "lastRunAt" = max(coalesce("schedules"."lastRunAt", ''), :scheduledAt)
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "schedules"."organizationId"
+      from
+        "apiKeys"
+        inner join "agents" on (
+          "agents"."organizationId" = "apiKeys"."organizationId"
+          and "agents"."id" = :parentId
+        )
+        inner join "schedules" on (
+          (
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'agent'
+            and "schedules"."parentId" = :parentId
+          )
+          and "schedules"."id" = :scheduleId
+        )
+        inner join "runs" on (
+          "runs"."organizationId" = "schedules"."organizationId"
+          and "runs"."scheduleId" = "schedules"."id"
+          and "runs"."scheduledAt" = :scheduledAt
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and 1
+          and "agents"."archivedAt" is null
+        )
+    )
+    and "schedules"."parentType" = 'agent'
+    and "schedules"."parentId" = :parentId
+    and "schedules"."id" = :scheduleId
+  );
+
+-- agentScheduleRuns.selectCreated
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  inner join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  inner join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+  inner join "runs" on (
+    "runs"."organizationId" = "schedules"."organizationId"
+    and "runs"."scheduleId" = "schedules"."id"
+    and "runs"."scheduledAt" = coalesce(
+      (
+        select
+          "scheduledAt"
+        from
+          "runs" "repeated"
+        where
+          (
+            "repeated"."organizationId" = "schedules"."organizationId"
+            and "repeated"."scheduleId" = "schedules"."id"
+            and "repeated"."idempotencyKey" = :idempotencyKey
+          )
+      ),
+      :scheduledAt
+    )
+    and (
+      :idempotencyKey is null
+      or "runs"."idempotencyKey" = :idempotencyKey
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and 1
+  );
+
+-- explainRun
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "runs"."id" is not null
+  and (
+    "schedules"."id" is not null
+    and (
+      "projects"."id" is not null
+      or "agents"."id" is not null
+    )
+  ) as "runExists",
+  (
+    "agents"."id" is not null
+    or (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  ) as "inReach"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."parentType" = "runs"."parentType"
+    and "schedules"."parentId" = "runs"."parentId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- listRuns
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  inner join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."status" = :status
+    and "runs"."id" > :cursor
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."parentType" = "runs"."parentType"
+    and "schedules"."parentId" = "runs"."parentId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and "apiKeys"."projectIds" is null
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  )
+order by
+  "runs"."id" asc
+limit
+  :rowLimit;
+
+-- projectScheduleRuns.list
+select
+  "id",
+  "scheduleId",
+  case "parentType"
+    when 'project' then "parentId"
+  end as "projectId",
+  case "parentType"
+    when 'agent' then "parentId"
+  end as "agentId",
+  "scheduledAt",
+  "status",
+  "attempts",
+  "lastError",
+  "createdAt",
+  "updatedAt"
+from
+  "runs"
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "schedules"."organizationId"
+      from
+        "apiKeys"
+        inner join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :parentId
+        )
+        inner join "schedules" on (
+          (
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'project'
+            and "schedules"."parentId" = :parentId
+          )
+          and "schedules"."id" = :scheduleId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+    )
+    and "runs"."scheduleId" = :scheduleId
+    and "runs"."scheduledAt" < :before
+  )
+order by
+  "runs"."scheduledAt" desc
+limit
+  :rowLimit;
+
+-- projectScheduleRuns.insert
+insert into
+  "runs" (
+    "organizationId",
+    "scheduleId",
+    "scheduledAt",
+    "id",
+    "parentType",
+    "parentId",
+    "status",
+    "attempts",
+    "lastError",
+    "sendAfter",
+    "createdAt",
+    "updatedAt",
+    "idempotencyKey"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  "schedules"."id" as "scheduleId",
+  :scheduledAt as "scheduledAt",
+  :id as "id",
+  "schedules"."parentType" as "parentType",
+  "schedules"."parentId" as "parentId",
+  'pending' as "status",
+  0 as "attempts",
+  null as "lastError",
+  case
+    when exists (
+      select
+        1
+      from
+        "runEndpoints"
+      where
+        "runEndpoints"."organizationId" = "schedules"."organizationId"
+    ) then :sendAfter
+  end as "sendAfter",
+  max(
+    :now,
+    coalesce(
+      (
+        select
+          "createdAt"
+        from
+          "runEndpoints"
+        where
+          "runEndpoints"."organizationId" = "schedules"."organizationId"
+      ),
+      ''
+    )
+  ) as "createdAt",
+  :now as "updatedAt",
+  :idempotencyKey as "idempotencyKey"
+from
+  "apiKeys"
+  inner join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  inner join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+    and "projects"."archivedAt" is null
+  )
+on conflict do nothing;
+
+-- projectScheduleRuns.recordRun
+update "schedules"
+set
+  "lastRunAt" = max(coalesce("schedules"."lastRunAt", ''), :scheduledAt)
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "schedules"."organizationId"
+      from
+        "apiKeys"
+        inner join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :parentId
+        )
+        inner join "schedules" on (
+          (
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'project'
+            and "schedules"."parentId" = :parentId
+          )
+          and "schedules"."id" = :scheduleId
+        )
+        inner join "runs" on (
+          "runs"."organizationId" = "schedules"."organizationId"
+          and "runs"."scheduleId" = "schedules"."id"
+          and "runs"."scheduledAt" = :scheduledAt
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+          and "projects"."archivedAt" is null
+        )
+    )
+    and "schedules"."parentType" = 'project'
+    and "schedules"."parentId" = :parentId
+    and "schedules"."id" = :scheduleId
+  );
+
+-- projectScheduleRuns.selectCreated
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  inner join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  inner join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+  inner join "runs" on (
+    "runs"."organizationId" = "schedules"."organizationId"
+    and "runs"."scheduleId" = "schedules"."id"
+    and "runs"."scheduledAt" = coalesce(
+      (
+        select
+          "scheduledAt"
+        from
+          "runs" "repeated"
+        where
+          (
+            "repeated"."organizationId" = "schedules"."organizationId"
+            and "repeated"."scheduleId" = "schedules"."id"
+            and "repeated"."idempotencyKey" = :idempotencyKey
+          )
+      ),
+      :scheduledAt
+    )
+    and (
+      :idempotencyKey is null
+      or "runs"."idempotencyKey" = :idempotencyKey
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  );
+
+-- selectRun
+select
+  "id",
+  "scheduleId",
+  case "parentType"
+    when 'project' then "parentId"
+  end as "projectId",
+  case "parentType"
+    when 'agent' then "parentId"
+  end as "agentId",
+  "scheduledAt",
+  "status",
+  "attempts",
+  "lastError",
+  "createdAt",
+  "updatedAt"
+from
+  "runs"
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "runs"."organizationId"
+      from
+        "apiKeys"
+        inner join "runs" on (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
+          and "runs"."id" = :runId
+        )
+        left join "schedules" on (
+          "schedules"."organizationId" = "runs"."organizationId"
+          and "schedules"."parentType" = "runs"."parentType"
+          and "schedules"."parentId" = "runs"."parentId"
+          and "schedules"."id" = "runs"."scheduleId"
+        )
+        left join "projects" on (
+          "runs"."parentType" = 'project'
+          and "projects"."organizationId" = "runs"."organizationId"
+          and "projects"."id" = "runs"."parentId"
+        )
+        left join "agents" on (
+          "runs"."parentType" = 'agent'
+          and "agents"."organizationId" = "runs"."organizationId"
+          and "agents"."id" = "runs"."parentId"
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            "agents"."id" is not null
+            or (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and (
+            "schedules"."id" is not null
+            and (
+              "projects"."id" is not null
+              or "agents"."id" is not null
+            )
+          )
+        )
+    )
+    and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
+    and "runs"."id" = :runId
+  );

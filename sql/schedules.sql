@@ -1,0 +1,1445 @@
+-- src/resources/schedules/firing/fire.ts
+
+-- insertMissedSpans
+insert into
+  "missedSpans" (
+    "organizationId",
+    "scheduleId",
+    "missedFrom",
+    "missedUntil",
+    "parentType",
+    "parentId",
+    "cron",
+    "timezone"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  "schedules"."id" as "scheduleId",
+  ("claims".value ->> 'dueAt') as "missedFrom",
+  ("claims".value ->> 'scheduledAt') as "missedUntil",
+  "schedules"."parentType" as "parentType",
+  "schedules"."parentId" as "parentId",
+  "schedules"."cron" as "cron",
+  "schedules"."timezone" as "timezone"
+from
+  json_each(:claims) as "claims"
+  cross join "schedules"
+where
+  (
+    (
+      (
+        "schedules"."organizationId" = ("claims".value ->> 'organizationId')
+        and "schedules"."parentType" = ("claims".value ->> 'parentType')
+        and "schedules"."parentId" = ("claims".value ->> 'parentId')
+        and "schedules"."id" = ("claims".value ->> 'id')
+        and "schedules"."cron" = ("claims".value ->> 'cron')
+        and "schedules"."timezone" = ("claims".value ->> 'timezone')
+      )
+      and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
+    )
+    and ("claims".value ->> 'dueAt') < ("claims".value ->> 'scheduledAt')
+  )
+on conflict ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") do update
+set
+  "missedFrom" = min("missedSpans"."missedFrom", excluded."missedFrom");
+
+-- insertRuns
+insert into
+  "runs" (
+    "organizationId",
+    "scheduleId",
+    "scheduledAt",
+    "id",
+    "parentType",
+    "parentId",
+    "status",
+    "attempts",
+    "lastError",
+    "sendAfter",
+    "createdAt",
+    "updatedAt",
+    "idempotencyKey"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  "schedules"."id" as "scheduleId",
+  ("claims".value ->> 'scheduledAt') as "scheduledAt",
+  ("claims".value ->> 'runId') as "id",
+  "schedules"."parentType" as "parentType",
+  "schedules"."parentId" as "parentId",
+  case
+    when coalesce("projects"."archivedAt", "agents"."archivedAt") is null then 'pending'
+    else 'skipped'
+  end as "status",
+  0 as "attempts",
+  case
+    when not coalesce("projects"."archivedAt", "agents"."archivedAt") is null then 'The ' || "schedules"."parentType" || ' was archived'
+  end as "lastError",
+  case
+    when coalesce("projects"."archivedAt", "agents"."archivedAt") is null
+    and exists (
+      select
+        1
+      from
+        "runEndpoints"
+      where
+        "runEndpoints"."organizationId" = "schedules"."organizationId"
+    ) then :now
+  end as "sendAfter",
+  max(
+    :now,
+    coalesce(
+      (
+        select
+          "createdAt"
+        from
+          "runEndpoints"
+        where
+          "runEndpoints"."organizationId" = "schedules"."organizationId"
+      ),
+      ''
+    )
+  ) as "createdAt",
+  :now as "updatedAt",
+  null as "idempotencyKey"
+from
+  json_each(:claims) as "claims"
+  cross join "schedules"
+  left join "projects" on (
+    "schedules"."parentType" = 'project'
+    and "projects"."organizationId" = "schedules"."organizationId"
+    and "projects"."id" = "schedules"."parentId"
+  )
+  left join "agents" on (
+    "schedules"."parentType" = 'agent'
+    and "agents"."organizationId" = "schedules"."organizationId"
+    and "agents"."id" = "schedules"."parentId"
+  )
+where
+  (
+    (
+      (
+        "schedules"."organizationId" = ("claims".value ->> 'organizationId')
+        and "schedules"."parentType" = ("claims".value ->> 'parentType')
+        and "schedules"."parentId" = ("claims".value ->> 'parentId')
+        and "schedules"."id" = ("claims".value ->> 'id')
+        and "schedules"."cron" = ("claims".value ->> 'cron')
+        and "schedules"."timezone" = ("claims".value ->> 'timezone')
+      )
+      and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
+    )
+    and (
+      "projects"."id" is not null
+      or "agents"."id" is not null
+    )
+  )
+on conflict do nothing;
+
+-- moveOn
+update "schedules"
+set
+  "enabledAt" = case
+    when ("claims".value ->> 'nextRunAt') is not null then "schedules"."enabledAt"
+  end,
+  "lastRunAt" = nullif(
+    max(
+      coalesce(
+        (
+          select
+            "scheduledAt"
+          from
+            "runs"
+          where
+            (
+              "runs"."organizationId" = "schedules"."organizationId"
+              and "runs"."scheduleId" = "schedules"."id"
+              and "runs"."scheduledAt" = ("claims".value ->> 'scheduledAt')
+              and "runs"."status" <> 'skipped'
+            )
+        ),
+        ''
+      ),
+      coalesce("schedules"."lastRunAt", '')
+    ),
+    ''
+  ),
+  "nextRunAt" = ("claims".value ->> 'nextRunAt'),
+  "pausedReason" = case
+    when ("claims".value ->> 'nextRunAt') is null then 'Its next run could not be computed: change its cron expression or its time zone'
+  end
+from
+  json_each(:claims) as "claims"
+where
+  (
+    (
+      "schedules"."organizationId" = ("claims".value ->> 'organizationId')
+      and "schedules"."parentType" = ("claims".value ->> 'parentType')
+      and "schedules"."parentId" = ("claims".value ->> 'parentId')
+      and "schedules"."id" = ("claims".value ->> 'id')
+      and "schedules"."cron" = ("claims".value ->> 'cron')
+      and "schedules"."timezone" = ("claims".value ->> 'timezone')
+    )
+    and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
+  );
+
+-- selectDue
+select
+  "organizationId",
+  "parentType",
+  "parentId",
+  "id",
+  "cron",
+  "timezone",
+  "nextRunAt" as "dueAt"
+from
+  "schedules"
+where
+  "schedules"."nextRunAt" <= :now
+order by
+  "schedules"."nextRunAt" asc
+limit
+  250;
+
+-- src/resources/schedules/firing/record-missed.ts
+
+-- insertSkipped
+insert into
+  "runs" (
+    "organizationId",
+    "scheduleId",
+    "scheduledAt",
+    "id",
+    "parentType",
+    "parentId",
+    "status",
+    "attempts",
+    "lastError",
+    "sendAfter",
+    "createdAt",
+    "updatedAt",
+    "idempotencyKey"
+  )
+select
+  "schedules"."organizationId" as "organizationId",
+  "schedules"."id" as "scheduleId",
+  ("missed".value ->> 'scheduledAt') as "scheduledAt",
+  ("missed".value ->> 'runId') as "id",
+  "schedules"."parentType" as "parentType",
+  "schedules"."parentId" as "parentId",
+  'skipped' as "status",
+  0 as "attempts",
+  'It was missed: the instant ' || "missedSpans"."missedUntil" || ' stands in for it' as "lastError",
+  null as "sendAfter",
+  :now as "createdAt",
+  :now as "updatedAt",
+  null as "idempotencyKey"
+from
+  json_each(:missed) as "missed"
+  cross join "missedSpans"
+  inner join "schedules" on (
+    "schedules"."organizationId" = "missedSpans"."organizationId"
+    and "schedules"."parentType" = "missedSpans"."parentType"
+    and "schedules"."parentId" = "missedSpans"."parentId"
+    and "schedules"."id" = "missedSpans"."scheduleId"
+  )
+where
+  (
+    "missedSpans"."organizationId" = ("missed".value ->> 'organizationId')
+    and "missedSpans"."scheduleId" = ("missed".value ->> 'scheduleId')
+    and "missedSpans"."missedUntil" = ("missed".value ->> 'missedUntil')
+  )
+on conflict do nothing;
+
+-- removeSpans
+delete from "missedSpans"
+where
+  ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") in (
+    select
+      ("recorded".value ->> 'organizationId') as "organizationId",
+      ("recorded".value ->> 'scheduleId') as "scheduleId",
+      ("recorded".value ->> 'missedUntil') as "missedUntil"
+    from
+      json_each(:recorded) as "recorded"
+  )
+  and "missedSpans"."missedFrom" >= "missedSpans"."missedUntil";
+
+-- selectSpans
+select
+  "organizationId",
+  "scheduleId",
+  "missedFrom",
+  "missedUntil",
+  "parentType",
+  "parentId",
+  "cron",
+  "timezone"
+from
+  "missedSpans"
+where
+  "missedSpans"."missedFrom" <= :now
+order by
+  "missedSpans"."missedFrom" asc
+limit
+  50;
+
+-- shortenSpans
+update "missedSpans"
+set
+  "missedFrom" = ("recorded".value ->> 'nextFrom')
+from
+  json_each(:recorded) as "recorded"
+where
+  (
+    "missedSpans"."organizationId" = ("recorded".value ->> 'organizationId')
+    and "missedSpans"."scheduleId" = ("recorded".value ->> 'scheduleId')
+    and "missedSpans"."missedUntil" = ("recorded".value ->> 'missedUntil')
+    and "missedSpans"."missedFrom" = ("recorded".value ->> 'missedFrom')
+  );
+
+-- src/resources/schedules/firing/refresh-next-runs.ts
+
+-- insertPass
+insert into
+  "nextRunRefresh" ("id", "dueAt", "cursor")
+values
+  (1, :dueAt, 0)
+on conflict do nothing;
+
+-- movePass
+update "nextRunRefresh"
+set
+  "dueAt" = :nextDueAt,
+  "cursor" = :nextCursor
+where
+  (
+    "nextRunRefresh"."id" = 1
+    and "nextRunRefresh"."dueAt" = :dueAt
+    and "nextRunRefresh"."cursor" = :cursor
+  );
+
+-- selectPage
+select
+  "schedules".rowid as "rowid",
+  "organizationId",
+  "parentType",
+  "parentId",
+  "id",
+  "cron",
+  "timezone",
+  "enabledAt",
+  "lastRunAt",
+  "nextRunAt",
+  "updatedAt"
+from
+  "schedules"
+where
+  "schedules".rowid > :after
+order by
+  "schedules".rowid asc
+limit
+  100;
+
+-- selectPass
+select
+  "dueAt",
+  "cursor"
+from
+  "nextRunRefresh"
+where
+  "nextRunRefresh"."id" = 1;
+
+-- storeNextRuns
+update "schedules"
+set
+  "enabledAt" = case
+    when ("refreshed".value ->> 'newNextRunAt') is not null then "schedules"."enabledAt"
+  end,
+  "nextRunAt" = ("refreshed".value ->> 'newNextRunAt'),
+  "pausedReason" = case
+    when ("refreshed".value ->> 'newNextRunAt') is null then 'Its next run could not be computed: change its cron expression or its time zone'
+  end
+from
+  json_each(:refreshed) as "refreshed"
+where
+  (
+    (
+      "schedules"."organizationId" = ("refreshed".value ->> 'organizationId')
+      and "schedules"."parentType" = ("refreshed".value ->> 'parentType')
+      and "schedules"."parentId" = ("refreshed".value ->> 'parentId')
+      and "schedules"."id" = ("refreshed".value ->> 'id')
+    )
+    and (
+      "schedules"."cron" = ("refreshed".value ->> 'cron')
+      and "schedules"."timezone" = ("refreshed".value ->> 'timezone')
+      and "schedules"."enabledAt" = ("refreshed".value ->> 'enabledAt')
+    )
+    and "schedules"."nextRunAt" is ("refreshed".value ->> 'nextRunAt')
+  );
+
+-- src/resources/schedules/statements.ts
+
+-- agentSchedules.explainCreation
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  1 as "inReach",
+  "agents"."archivedAt" is not null as "isArchived",
+  "schedules"."id" is not null as "isRepeated",
+  (
+    select
+      case
+        when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "exceededQuota"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."idempotencyKey" = :idempotencyKey
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- agentSchedules.insert
+insert into
+  "schedules" (
+    "organizationId",
+    "parentType",
+    "parentId",
+    "id",
+    "cron",
+    "timezone",
+    "enabledAt",
+    "lastRunAt",
+    "nextRunAt",
+    "createdAt",
+    "updatedAt",
+    "idempotencyKey",
+    "idempotencyFingerprint",
+    "pausedReason"
+  )
+select
+  "agents"."organizationId" as "organizationId",
+  'agent' as "parentType",
+  "agents"."id" as "parentId",
+  :id as "id",
+  :cron as "cron",
+  :timezone as "timezone",
+  :now as "enabledAt",
+  null as "lastRunAt",
+  :nextRunAt as "nextRunAt",
+  :now as "createdAt",
+  :now as "updatedAt",
+  :idempotencyKey as "idempotencyKey",
+  :idempotencyFingerprint as "idempotencyFingerprint",
+  null as "pausedReason"
+from
+  "apiKeys"
+  inner join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and 1
+    and "agents"."archivedAt" is null
+    and (
+      select
+        count(*)
+      from
+        "schedules"
+      where
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'agent'
+          and "schedules"."parentId" = :parentId
+        )
+    ) < :scheduleLimit
+    and (
+      select
+        case
+          when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+  )
+on conflict do nothing;
+
+-- agentSchedules.explain
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  1 as "inReach",
+  "agents"."archivedAt" is not null as "isArchived",
+  "agents"."id" is not null
+  and "schedules"."id" is not null as "scheduleExists"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- agentSchedules.removals.0
+insert into
+  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+select
+  "organizationId" as "organizationId",
+  'schedule' as "resourceType",
+  "id" as "resourceId",
+  null as "projectId",
+  :now as "deletedAt",
+  null as "purgedAt"
+from
+  "schedules"
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "agents"."organizationId"
+      from
+        "apiKeys"
+        inner join "agents" on (
+          "agents"."organizationId" = "apiKeys"."organizationId"
+          and "agents"."id" = :parentId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and 1
+          and "agents"."archivedAt" is null
+        )
+    )
+    and "schedules"."parentType" = 'agent'
+    and "schedules"."parentId" = :parentId
+    and "schedules"."id" = :scheduleId
+  );
+
+-- agentSchedules.removals.1
+delete from "schedules"
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "agents"."organizationId"
+      from
+        "apiKeys"
+        inner join "agents" on (
+          "agents"."organizationId" = "apiKeys"."organizationId"
+          and "agents"."id" = :parentId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and 1
+          and "agents"."archivedAt" is null
+        )
+    )
+    and "schedules"."parentType" = 'agent'
+    and "schedules"."parentId" = :parentId
+    and "schedules"."id" = :scheduleId
+  )
+returning
+  "id";
+
+-- agentSchedules.selectCreated
+select
+  "schedules"."id",
+  "schedules"."parentId" as "agentId",
+  "schedules"."cron",
+  "schedules"."enabledAt",
+  "schedules"."lastRunAt",
+  "schedules"."nextRunAt",
+  "schedules"."createdAt",
+  "schedules"."updatedAt"
+from
+  "apiKeys"
+  inner join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  inner join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = coalesce(
+      (
+        select
+          "id"
+        from
+          "schedules" "repeated"
+        where
+          (
+            (
+              "repeated"."organizationId" = "apiKeys"."organizationId"
+              and "repeated"."parentType" = 'agent'
+              and "repeated"."parentId" = :parentId
+            )
+            and "repeated"."idempotencyKey" = :idempotencyKey
+          )
+      ),
+      :id
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and 1
+    and (
+      "schedules"."idempotencyKey" is null
+      or "schedules"."idempotencyFingerprint" = :idempotencyFingerprint
+    )
+  );
+
+-- agentSchedules.list
+select
+  "id",
+  "parentId" as "agentId",
+  "cron",
+  "enabledAt",
+  "lastRunAt",
+  "nextRunAt",
+  "createdAt",
+  "updatedAt",
+  "pausedReason"
+from
+  "schedules"
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "agents"."organizationId"
+      from
+        "apiKeys"
+        inner join "agents" on (
+          "agents"."organizationId" = "apiKeys"."organizationId"
+          and "agents"."id" = :parentId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and 1
+        )
+    )
+    and "schedules"."parentType" = 'agent'
+    and "schedules"."parentId" = :parentId
+    and "schedules"."id" > :cursor
+  )
+order by
+  "schedules"."id" asc
+limit
+  :rowLimit;
+
+-- agentSchedules.retrieve
+select
+  "schedules"."id",
+  "schedules"."parentId" as "agentId",
+  "schedules"."cron",
+  "schedules"."enabledAt",
+  "schedules"."lastRunAt",
+  "schedules"."nextRunAt",
+  "schedules"."createdAt",
+  "schedules"."updatedAt",
+  "schedules"."pausedReason"
+from
+  "apiKeys"
+  inner join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :parentId
+  )
+  inner join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and 1
+  );
+
+-- agentSchedules.update
+update "schedules"
+set
+  "cron" = coalesce(:cron, "schedules"."cron"),
+  "timezone" = coalesce(:timezone, "schedules"."timezone"),
+  "enabledAt" = case
+    when :enabled is null then "schedules"."enabledAt"
+    when :enabled then coalesce("schedules"."enabledAt", :now)
+  end,
+  "nextRunAt" = case
+    when case
+      when :enabled is null then "schedules"."enabledAt"
+      when :enabled then coalesce("schedules"."enabledAt", :now)
+    end is null then null
+    when "schedules"."nextRunAt" is not null
+    and "schedules"."cron" = coalesce(:cron, "schedules"."cron")
+    and "schedules"."timezone" = coalesce(:timezone, "schedules"."timezone") then "schedules"."nextRunAt"
+    else :nextRunAt
+  end,
+  "updatedAt" = :now,
+  "pausedReason" = case
+    when :enabled then null
+    else "schedules"."pausedReason"
+  end
+where
+  (
+    (
+      "schedules"."organizationId" = (
+        select
+          "agents"."organizationId"
+        from
+          "apiKeys"
+          inner join "agents" on (
+            "agents"."organizationId" = "apiKeys"."organizationId"
+            and "agents"."id" = :parentId
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and (
+                "apiKeys"."revokedAt" is null
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" > :now
+                )
+              )
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+            and 1
+            and "agents"."archivedAt" is null
+          )
+      )
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :parentId
+      and "schedules"."id" = :scheduleId
+    )
+    and "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
+    and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
+  )
+returning
+  "id",
+  "parentId" as "agentId",
+  "cron",
+  "enabledAt",
+  "lastRunAt",
+  "nextRunAt",
+  "createdAt",
+  "updatedAt",
+  "pausedReason";
+
+-- projectSchedules.explainCreation
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "inReach",
+  "projects"."archivedAt" is not null as "isArchived",
+  "schedules"."id" is not null as "isRepeated",
+  (
+    select
+      case
+        when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "exceededQuota"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."idempotencyKey" = :idempotencyKey
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- projectSchedules.insert
+insert into
+  "schedules" (
+    "organizationId",
+    "parentType",
+    "parentId",
+    "id",
+    "cron",
+    "timezone",
+    "enabledAt",
+    "lastRunAt",
+    "nextRunAt",
+    "createdAt",
+    "updatedAt",
+    "idempotencyKey",
+    "idempotencyFingerprint",
+    "pausedReason"
+  )
+select
+  "projects"."organizationId" as "organizationId",
+  'project' as "parentType",
+  "projects"."id" as "parentId",
+  :id as "id",
+  :cron as "cron",
+  :timezone as "timezone",
+  :now as "enabledAt",
+  null as "lastRunAt",
+  :nextRunAt as "nextRunAt",
+  :now as "createdAt",
+  :now as "updatedAt",
+  :idempotencyKey as "idempotencyKey",
+  :idempotencyFingerprint as "idempotencyFingerprint",
+  null as "pausedReason"
+from
+  "apiKeys"
+  inner join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+    and "projects"."archivedAt" is null
+    and (
+      select
+        count(*)
+      from
+        "schedules"
+      where
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'project'
+          and "schedules"."parentId" = :parentId
+        )
+    ) < :scheduleLimit
+    and (
+      select
+        case
+          when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+  )
+on conflict do nothing;
+
+-- projectSchedules.explain
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "inReach",
+  "projects"."archivedAt" is not null as "isArchived",
+  "projects"."id" is not null
+  and "schedules"."id" is not null as "scheduleExists"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- projectSchedules.removals.0
+insert into
+  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+select
+  "organizationId" as "organizationId",
+  'schedule' as "resourceType",
+  "id" as "resourceId",
+  null as "projectId",
+  :now as "deletedAt",
+  null as "purgedAt"
+from
+  "schedules"
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "projects"."organizationId"
+      from
+        "apiKeys"
+        inner join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :parentId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+          and "projects"."archivedAt" is null
+        )
+    )
+    and "schedules"."parentType" = 'project'
+    and "schedules"."parentId" = :parentId
+    and "schedules"."id" = :scheduleId
+  );
+
+-- projectSchedules.removals.1
+delete from "schedules"
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "projects"."organizationId"
+      from
+        "apiKeys"
+        inner join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :parentId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+          and "projects"."archivedAt" is null
+        )
+    )
+    and "schedules"."parentType" = 'project'
+    and "schedules"."parentId" = :parentId
+    and "schedules"."id" = :scheduleId
+  )
+returning
+  "id";
+
+-- projectSchedules.selectCreated
+select
+  "schedules"."id",
+  "schedules"."parentId" as "projectId",
+  "schedules"."cron",
+  "schedules"."timezone",
+  "schedules"."enabledAt",
+  "schedules"."lastRunAt",
+  "schedules"."nextRunAt",
+  "schedules"."createdAt",
+  "schedules"."updatedAt"
+from
+  "apiKeys"
+  inner join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  inner join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = coalesce(
+      (
+        select
+          "id"
+        from
+          "schedules" "repeated"
+        where
+          (
+            (
+              "repeated"."organizationId" = "apiKeys"."organizationId"
+              and "repeated"."parentType" = 'project'
+              and "repeated"."parentId" = :parentId
+            )
+            and "repeated"."idempotencyKey" = :idempotencyKey
+          )
+      ),
+      :id
+    )
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+    and (
+      "schedules"."idempotencyKey" is null
+      or "schedules"."idempotencyFingerprint" = :idempotencyFingerprint
+    )
+  );
+
+-- projectSchedules.list
+select
+  "id",
+  "parentId" as "projectId",
+  "cron",
+  "timezone",
+  "enabledAt",
+  "lastRunAt",
+  "nextRunAt",
+  "createdAt",
+  "updatedAt",
+  "pausedReason"
+from
+  "schedules"
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "projects"."organizationId"
+      from
+        "apiKeys"
+        inner join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :parentId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+    )
+    and "schedules"."parentType" = 'project'
+    and "schedules"."parentId" = :parentId
+    and "schedules"."id" > :cursor
+  )
+order by
+  "schedules"."id" asc
+limit
+  :rowLimit;
+
+-- projectSchedules.retrieve
+select
+  "schedules"."id",
+  "schedules"."parentId" as "projectId",
+  "schedules"."cron",
+  "schedules"."timezone",
+  "schedules"."enabledAt",
+  "schedules"."lastRunAt",
+  "schedules"."nextRunAt",
+  "schedules"."createdAt",
+  "schedules"."updatedAt",
+  "schedules"."pausedReason"
+from
+  "apiKeys"
+  inner join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :parentId
+  )
+  inner join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  );
+
+-- projectSchedules.update
+update "schedules"
+set
+  "cron" = coalesce(:cron, "schedules"."cron"),
+  "timezone" = coalesce(:timezone, "schedules"."timezone"),
+  "enabledAt" = case
+    when :enabled is null then "schedules"."enabledAt"
+    when :enabled then coalesce("schedules"."enabledAt", :now)
+  end,
+  "nextRunAt" = case
+    when case
+      when :enabled is null then "schedules"."enabledAt"
+      when :enabled then coalesce("schedules"."enabledAt", :now)
+    end is null then null
+    when "schedules"."nextRunAt" is not null
+    and "schedules"."cron" = coalesce(:cron, "schedules"."cron")
+    and "schedules"."timezone" = coalesce(:timezone, "schedules"."timezone") then "schedules"."nextRunAt"
+    else :nextRunAt
+  end,
+  "updatedAt" = :now,
+  "pausedReason" = case
+    when :enabled then null
+    else "schedules"."pausedReason"
+  end
+where
+  (
+    (
+      "schedules"."organizationId" = (
+        select
+          "projects"."organizationId"
+        from
+          "apiKeys"
+          inner join "projects" on (
+            "projects"."organizationId" = "apiKeys"."organizationId"
+            and "projects"."id" = :parentId
+          )
+        where
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and (
+                "apiKeys"."revokedAt" is null
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" > :now
+                )
+              )
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+            and "projects"."archivedAt" is null
+          )
+      )
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :parentId
+      and "schedules"."id" = :scheduleId
+    )
+    and "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
+    and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
+  )
+returning
+  "id",
+  "parentId" as "projectId",
+  "cron",
+  "timezone",
+  "enabledAt",
+  "lastRunAt",
+  "nextRunAt",
+  "createdAt",
+  "updatedAt",
+  "pausedReason";

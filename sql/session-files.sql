@@ -1,0 +1,823 @@
+-- src/resources/session-files/statements.ts
+
+-- beginUpload
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  'session-files/' || "sessions"."organizationId" || '/' || :objectId as "objectKey",
+  :deleteAfter as "deleteAfter"
+from
+  "apiKeys"
+  inner join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  inner join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+where
+  (
+    (
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and (
+          "apiKeys"."projectIds" is null
+          or "sessions"."projectId" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and "projects"."archivedAt" is null
+    )
+    and (
+      select
+        case
+          when "organizationUsage"."files" + (
+            (
+              select
+                "sizeBytes"
+              from
+                "sessionFiles"
+              where
+                (
+                  "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                  and "sessionFiles"."sessionId" = :sessionId
+                  and "sessionFiles"."path" = :path
+                )
+            ) is null
+          ) > max("organizationUsage"."files", :filesQuota) then 'files'
+          when "organizationUsage"."bytes" + (
+            :sizeBytes - coalesce(
+              (
+                select
+                  "sizeBytes"
+                from
+                  "sessionFiles"
+                where
+                  (
+                    "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                    and "sessionFiles"."sessionId" = :sessionId
+                    and "sessionFiles"."path" = :path
+                  )
+              ),
+              0
+            )
+          ) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+  )
+returning
+  "objectKey";
+
+-- deleteFile
+delete from "sessionFiles"
+where
+  (
+    "sessionFiles"."organizationId" = (
+      select
+        "sessions"."organizationId"
+      from
+        "apiKeys"
+        inner join "sessions" on (
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :sessionId
+        )
+        inner join "projects" on (
+          "projects"."organizationId" = "sessions"."organizationId"
+          and "projects"."id" = "sessions"."projectId"
+        )
+      where
+        (
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and (
+                "apiKeys"."revokedAt" is null
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" > :now
+                )
+              )
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or "sessions"."projectId" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and "projects"."archivedAt" is null
+        )
+    )
+    and "sessionFiles"."sessionId" = :sessionId
+    and "sessionFiles"."id" = :fileId
+  )
+returning
+  "objectKey";
+
+-- explainFile
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "inReach",
+  "projects"."id" is null as "isDeleted",
+  "projects"."archivedAt" is not null as "isFrozen",
+  "sessionFiles"."id" is not null as "fileExists"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."id" = :fileId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- explainList
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "inReach",
+  "projects"."id" is null as "isDeleted",
+  "projects"."archivedAt" is not null as "isFrozen",
+  exists (
+    select
+      1
+    from
+      "sessionFiles"
+    where
+      (
+        "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+        and "sessionFiles"."id" = :cursor
+        and "sessionFiles"."sessionId" <> :sessionId
+      )
+  ) as "cursorIsElsewhere"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- explainUpload
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "inReach",
+  "projects"."id" is null as "isDeleted",
+  "projects"."archivedAt" is not null as "isFrozen",
+  (
+    select
+      case
+        when "organizationUsage"."files" + (
+          (
+            select
+              "sizeBytes"
+            from
+              "sessionFiles"
+            where
+              (
+                "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                and "sessionFiles"."sessionId" = :sessionId
+                and "sessionFiles"."path" = :path
+              )
+          ) is null
+        ) > max("organizationUsage"."files", :filesQuota) then 'files'
+        when "organizationUsage"."bytes" + (
+          :sizeBytes - coalesce(
+            (
+              select
+                "sizeBytes"
+              from
+                "sessionFiles"
+              where
+                (
+                  "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                  and "sessionFiles"."sessionId" = :sessionId
+                  and "sessionFiles"."path" = :path
+                )
+            ),
+            0
+          )
+        ) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "exceededQuota"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- keepUploaded
+delete from "orphanedObjects"
+where
+  "orphanedObjects"."objectKey" = (
+    select
+      "objectKey"
+    from
+      "sessionFiles"
+    where
+      (
+        "sessionFiles"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              "apiKeys"."hash" = :keyHash
+              and (
+                "apiKeys"."revokedAt" is null
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" > :now
+                )
+              )
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+        )
+        and "sessionFiles"."sessionId" = :sessionId
+        and "sessionFiles"."path" = :path
+        and "sessionFiles"."objectKey" = :objectKey
+      )
+  );
+
+-- orphanContent
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  "sessionFiles"."objectKey" as "objectKey",
+  :deleteAfter as "deleteAfter"
+from
+  "apiKeys"
+  inner join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  inner join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  inner join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."id" = :fileId
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and (
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and (
+        "apiKeys"."projectIds" is null
+        or "sessions"."projectId" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and "projects"."archivedAt" is null
+  )
+on conflict do nothing;
+
+-- orphanReplaced
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  "sessionFiles"."objectKey" as "objectKey",
+  :deleteAfter as "deleteAfter"
+from
+  "apiKeys"
+  inner join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  inner join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  inner join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
+  )
+  inner join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."path" = :path
+  )
+where
+  (
+    (
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and (
+          "apiKeys"."projectIds" is null
+          or "sessions"."projectId" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and "projects"."archivedAt" is null
+    )
+    and (
+      select
+        case
+          when "organizationUsage"."files" + (
+            (
+              select
+                "sizeBytes"
+              from
+                "sessionFiles"
+              where
+                (
+                  "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                  and "sessionFiles"."sessionId" = :sessionId
+                  and "sessionFiles"."path" = :path
+                )
+            ) is null
+          ) > max("organizationUsage"."files", :filesQuota) then 'files'
+          when "organizationUsage"."bytes" + (
+            :sizeBytes - coalesce(
+              (
+                select
+                  "sizeBytes"
+                from
+                  "sessionFiles"
+                where
+                  (
+                    "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                    and "sessionFiles"."sessionId" = :sessionId
+                    and "sessionFiles"."path" = :path
+                  )
+              ),
+              0
+            )
+          ) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+  )
+on conflict do nothing;
+
+-- orphanUnrecorded
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  :objectKey,
+  :deleteAfter
+where
+  not exists (
+    select
+      "objectKey"
+    from
+      "sessionFiles"
+    where
+      (
+        "sessionFiles"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              "apiKeys"."hash" = :keyHash
+              and (
+                "apiKeys"."revokedAt" is null
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" > :now
+                )
+              )
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+        )
+        and "sessionFiles"."sessionId" = :sessionId
+        and "sessionFiles"."path" = :path
+        and "sessionFiles"."objectKey" = :objectKey
+      )
+  )
+on conflict do nothing;
+
+-- putFile
+insert into
+  "sessionFiles" ("organizationId", "sessionId", "id", "path", "objectKey", "sizeBytes", "createdAt", "updatedAt")
+select
+  "sessions"."organizationId" as "organizationId",
+  "sessions"."id" as "sessionId",
+  :fileId as "id",
+  :path as "path",
+  "orphanedObjects"."objectKey" as "objectKey",
+  cast(:sizeBytes as integer) as "sizeBytes",
+  :now as "createdAt",
+  :now as "updatedAt"
+from
+  "apiKeys"
+  inner join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  inner join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  inner join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
+  )
+where
+  (
+    (
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and (
+          "apiKeys"."projectIds" is null
+          or "sessions"."projectId" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+      and "projects"."archivedAt" is null
+    )
+    and (
+      select
+        case
+          when "organizationUsage"."files" + (
+            (
+              select
+                "sizeBytes"
+              from
+                "sessionFiles"
+              where
+                (
+                  "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                  and "sessionFiles"."sessionId" = :sessionId
+                  and "sessionFiles"."path" = :path
+                )
+            ) is null
+          ) > max("organizationUsage"."files", :filesQuota) then 'files'
+          when "organizationUsage"."bytes" + (
+            :sizeBytes - coalesce(
+              (
+                select
+                  "sizeBytes"
+                from
+                  "sessionFiles"
+                where
+                  (
+                    "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                    and "sessionFiles"."sessionId" = :sessionId
+                    and "sessionFiles"."path" = :path
+                  )
+              ),
+              0
+            )
+          ) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+  )
+on conflict ("sessionFiles"."organizationId", "sessionFiles"."sessionId", "sessionFiles"."path") do update
+set
+  "objectKey" = excluded."objectKey",
+  "sizeBytes" = excluded."sizeBytes",
+  "updatedAt" = excluded."updatedAt"
+returning
+  "id",
+  "sessionId",
+  "path",
+  "createdAt",
+  "updatedAt";
+
+-- selectContent
+select
+  "sessionFiles"."objectKey",
+  "sessionFiles"."sizeBytes"
+from
+  "apiKeys"
+  inner join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  inner join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  inner join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."id" = :fileId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      or "sessions"."projectId" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  );
+
+-- selectFiles
+select
+  "id",
+  "sessionId",
+  "path",
+  "createdAt",
+  "updatedAt"
+from
+  "sessionFiles"
+where
+  (
+    "sessionFiles"."organizationId" = (
+      select
+        "sessions"."organizationId"
+      from
+        "apiKeys"
+        inner join "sessions" on (
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :sessionId
+        )
+        inner join "projects" on (
+          "projects"."organizationId" = "sessions"."organizationId"
+          and "projects"."id" = "sessions"."projectId"
+        )
+      where
+        (
+          (
+            (
+              "apiKeys"."hash" = :keyHash
+              and (
+                "apiKeys"."revokedAt" is null
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" > :now
+                )
+              )
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or "sessions"."projectId" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and not exists (
+            select
+              1
+            from
+              "sessionFiles"
+            where
+              (
+                "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                and "sessionFiles"."id" = :cursor
+                and "sessionFiles"."sessionId" <> :sessionId
+              )
+          )
+        )
+    )
+    and "sessionFiles"."sessionId" = :sessionId
+    and "sessionFiles"."id" > :cursor
+  )
+order by
+  "sessionFiles"."id" asc
+limit
+  :rowLimit;

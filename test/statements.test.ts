@@ -1,0 +1,47 @@
+import { is, Placeholder } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { namedStatements } from '../scripts/named-statements.ts'
+import { type Statement, statements } from '../src/db/statement.ts'
+
+declare global {
+  interface ImportMeta {
+    glob(pattern: string[], options: { eager: true }): Record<string, Record<string, unknown>>
+  }
+}
+
+/** No HTTP operation reaches these: the tick, deliveries, the health check, provisioning, and a service binding. */
+const OF_THE_SERVICE = [
+  /^src\/(?:delivery|maintenance|objects|resources\/schedules\/firing)\//,
+  /^src\/(?:health|access\/provisioning|resources\/environment-variables\/project-environments)\.ts$/,
+]
+/** Bound to the key of a request that was answered already. */
+const AFTER_THE_RESPONSE = ['src/access/guard.ts recordUse']
+
+const modules = import.meta.glob(['../src/**/*.ts', '!../src/db/statement.ts'], { eager: true })
+const found = Object.entries(modules).flatMap(([path, module]) => {
+  const file = path.replace('../', '')
+  return namedStatements(module).map(([name, statement]) => ({ name: `${file} ${name}`, file, statement }))
+})
+
+function placeholdersOf({ parameters }: Statement): string[] {
+  return parameters.flatMap((parameter) => (is(parameter, Placeholder) ? [parameter.name] : []))
+}
+
+describe('every statement', () => {
+  it('is exported, so that it is tested here and shown in sql/', () => {
+    const exported = new Set(found.map(({ statement }) => statement))
+    expect(statements.filter((statement) => !exported.has(statement)).map(({ sql }) => sql)).toEqual([])
+    expect(exported.size).toBeGreaterThan(150)
+  })
+
+  const guarded = found.filter(
+    ({ name, file }) =>
+      !OF_THE_SERVICE.some((pattern) => pattern.test(file)) && !AFTER_THE_RESPONSE.includes(name),
+  )
+  it.each(guarded)('of an operation carries the guard: $name', ({ statement }) => {
+    const { sql } = statement
+    expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['keyHash', 'scope', 'now']))
+    for (const column of ['hash', 'revokedAt', 'expiresAt', 'scopes'])
+      expect(sql).toContain(`"apiKeys"."${column}"`)
+  })
+})
