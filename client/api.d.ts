@@ -2167,7 +2167,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pin"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2212,7 +2212,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2227,7 +2227,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2303,7 +2303,7 @@ export interface operations {
                     "application/json": components["schemas"]["PinDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2333,7 +2333,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2348,7 +2348,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2560,7 +2560,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectSchedulePage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2575,7 +2575,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2605,7 +2605,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2620,7 +2620,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2856,7 +2856,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentSchedulePage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2886,7 +2886,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2901,7 +2901,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3291,7 +3291,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionFile"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3306,7 +3306,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3381,7 +3381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3396,7 +3396,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3440,7 +3440,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that you already have; if one is current, the answer is 304. */
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -3484,7 +3484,7 @@ export interface operations {
                     "application/json": components["schemas"]["Skill"];
                 };
             };
-            /** @description What you have is current. */
+            /** @description Not modified. */
             304: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3600,7 +3600,7 @@ export interface operations {
                     "application/json": components["schemas"]["SkillDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3630,7 +3630,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3645,7 +3645,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3732,7 +3732,7 @@ export interface operations {
                     "application/json": components["schemas"]["Skill"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3777,7 +3777,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3792,7 +3792,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3836,7 +3836,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that you already have; if one is current, the answer is 304. */
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -3869,7 +3869,7 @@ export interface operations {
                     "image/webp": string;
                 };
             };
-            /** @description What you have is current. */
+            /** @description Not modified. */
             304: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3886,7 +3886,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3916,7 +3916,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3931,7 +3931,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4013,7 +4013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfilePicture"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. Or the body is none of these pictures. */
+            /** @description The input is invalid, or the API key lacks the required scope. Or the body is not a PNG, JPEG, GIF or WebP image. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4073,7 +4073,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4088,7 +4088,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4316,7 +4316,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariable"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4331,7 +4331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4376,7 +4376,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4391,7 +4391,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4610,7 +4610,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4625,7 +4625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4715,7 +4715,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4730,7 +4730,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4745,7 +4745,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4834,7 +4834,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyWithToken"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4894,7 +4894,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4909,7 +4909,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4986,7 +4986,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5031,7 +5031,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5046,7 +5046,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5138,7 +5138,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyWithToken"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5198,7 +5198,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5213,7 +5213,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5298,7 +5298,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEventPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5328,7 +5328,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5343,7 +5343,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5419,7 +5419,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5434,7 +5434,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5479,7 +5479,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5494,7 +5494,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5574,7 +5574,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5589,7 +5589,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5634,7 +5634,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5649,7 +5649,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5722,7 +5722,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5737,7 +5737,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5782,7 +5782,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5797,7 +5797,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5877,7 +5877,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5892,7 +5892,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5937,7 +5937,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5952,7 +5952,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6035,7 +6035,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6050,7 +6050,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6065,7 +6065,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6141,7 +6141,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6186,7 +6186,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6201,7 +6201,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6281,7 +6281,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6341,7 +6341,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6356,7 +6356,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6429,7 +6429,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6489,7 +6489,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6504,7 +6504,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6584,7 +6584,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6644,7 +6644,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6659,7 +6659,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6742,7 +6742,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6757,7 +6757,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6772,7 +6772,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6848,7 +6848,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6863,7 +6863,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6908,7 +6908,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6923,7 +6923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7003,7 +7003,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7018,7 +7018,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7078,7 +7078,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7093,7 +7093,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7166,7 +7166,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7181,7 +7181,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7241,7 +7241,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7256,7 +7256,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7340,7 +7340,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7355,7 +7355,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7385,7 +7385,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7400,7 +7400,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7476,7 +7476,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequest"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7491,7 +7491,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7536,7 +7536,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7551,7 +7551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7631,7 +7631,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequest"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7646,7 +7646,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7706,7 +7706,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7721,7 +7721,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7794,7 +7794,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7809,7 +7809,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7869,7 +7869,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7884,7 +7884,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7968,7 +7968,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7983,7 +7983,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8013,7 +8013,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8028,7 +8028,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8103,7 +8103,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8148,7 +8148,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8163,7 +8163,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8242,7 +8242,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8302,7 +8302,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8317,7 +8317,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8390,7 +8390,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8450,7 +8450,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8465,7 +8465,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8547,7 +8547,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8562,7 +8562,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8577,7 +8577,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8653,7 +8653,7 @@ export interface operations {
                     "application/json": components["schemas"]["PinPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8668,7 +8668,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8683,7 +8683,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8766,7 +8766,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleState"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8781,7 +8781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8811,7 +8811,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8826,7 +8826,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8901,7 +8901,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8916,7 +8916,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8961,7 +8961,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8976,7 +8976,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9063,7 +9063,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleState"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9078,7 +9078,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9123,7 +9123,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9138,7 +9138,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9220,7 +9220,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleState"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9250,7 +9250,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9265,7 +9265,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9340,7 +9340,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9385,7 +9385,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9400,7 +9400,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9486,7 +9486,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleState"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9531,7 +9531,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9546,7 +9546,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9628,7 +9628,7 @@ export interface operations {
                     "application/json": components["schemas"]["SchedulePreview"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9643,7 +9643,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9658,7 +9658,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9751,7 +9751,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleRunPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9766,7 +9766,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9796,7 +9796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9811,7 +9811,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9898,7 +9898,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9913,7 +9913,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9958,7 +9958,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -9973,7 +9973,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10066,7 +10066,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleRunPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10096,7 +10096,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10111,7 +10111,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10198,7 +10198,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10243,7 +10243,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10258,7 +10258,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10348,7 +10348,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10378,7 +10378,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10393,7 +10393,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10474,7 +10474,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10489,7 +10489,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10519,7 +10519,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10534,7 +10534,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10615,7 +10615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10630,7 +10630,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10675,7 +10675,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10690,7 +10690,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10762,7 +10762,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunEndpoint"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10807,7 +10807,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10822,7 +10822,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10899,7 +10899,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunEndpointWithSecret"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10929,7 +10929,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -10944,7 +10944,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11013,7 +11013,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunEndpointDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11058,7 +11058,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11073,7 +11073,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11150,7 +11150,7 @@ export interface operations {
                     "application/json": components["schemas"]["RotatedRunEndpoint"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11210,7 +11210,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11225,7 +11225,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11269,7 +11269,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that you already have; if one is current, the answer is 304. */
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
                 "If-None-Match"?: string;
                 /** @description One range of bytes; others are ignored. */
                 Range?: string;
@@ -11330,7 +11330,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description What you have is current. */
+            /** @description Not modified. */
             304: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11349,7 +11349,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11364,7 +11364,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11424,7 +11424,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11439,7 +11439,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11514,7 +11514,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionFileDeletion"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11529,7 +11529,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11589,7 +11589,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11604,7 +11604,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11687,7 +11687,7 @@ export interface operations {
                     "application/json": components["schemas"]["SkillPage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11702,7 +11702,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11717,7 +11717,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11805,7 +11805,7 @@ export interface operations {
                     "application/json": components["schemas"]["Skill"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11835,7 +11835,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11850,7 +11850,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11934,7 +11934,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariablePage"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11949,7 +11949,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11979,7 +11979,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11994,7 +11994,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -12080,7 +12080,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariables"];
                 };
             };
-            /** @description The input is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -12095,7 +12095,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -12140,7 +12140,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -12155,7 +12155,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

@@ -137,7 +137,7 @@ function isRelativePath(path: string): boolean {
 /** The header `If-None-Match`. */
 export function ifNoneMatch() {
   return z.optional(parameter()).register(docs, {
-    description: 'Entity tags that you already have; if one is current, the answer is 304.',
+    description: 'ETags of the copies you hold. If one matches, the response is 304.',
     example: `"${EXAMPLE_UUID}"`,
   })
 }

@@ -1,7 +1,7 @@
-/** What a status means in every operation that documents it, for the contracts. */
+/** What an error status means in most operations, for the `errors` of their contracts. */
 
-export const INPUT_IS_WRONG = 'The input is wrong, or the key lacks the caller scope.'
-export const OUT_OF_REACH = 'The key is limited to other projects.'
-export const UNFORESEEN = 'The service failed.'
-export const STORE_IS_AWAY =
-  'A store cannot answer now; `Retry-After` says when to ask again. That is safe, for a POST with its `Idempotency-Key`.'
+export const INVALID_INPUT = 'The input is invalid, or the API key lacks the required scope.'
+export const OTHER_PROJECTS = 'The API key is restricted to other projects.'
+export const INTERNAL_ERROR = 'Internal error.'
+export const STORE_UNAVAILABLE =
+  'A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`.'

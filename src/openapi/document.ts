@@ -135,7 +135,7 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
       }),
       ...(success.conditional && {
         304: {
-          description: 'What you have is current.',
+          description: 'Not modified.',
           headers: { ...always, ...describeHeaders(success.headers) },
         },
       }),

@@ -4,7 +4,7 @@ import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
 import { docs, externalId, instant, overlapSeconds, text, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const MOST_PROJECTS = 100
 
@@ -63,7 +63,7 @@ const headers = z.object({
   ),
 })
 
-const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY }
+const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
 const NO_KEY = 'The organization has no key with this id.'
 const ROTATED = 'Or your key was rotated: it manages only itself.'
 const BEYOND = `The key acts for another user than yours, or reaches projects that yours does not. ${ROTATED}`

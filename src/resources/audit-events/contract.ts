@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const auditEvent = z
   .strictObject({
@@ -47,9 +47,9 @@ export const listAuditEventsContract = {
     },
   },
   errors: {
-    400: INPUT_IS_WRONG,
+    400: INVALID_INPUT,
     403: 'The key is limited to projects.',
-    500: UNFORESEEN,
-    503: STORE_IS_AWAY,
+    500: INTERNAL_ERROR,
+    503: STORE_UNAVAILABLE,
   },
 } as const satisfies Contract

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { content, docs, externalId, idempotencyKey, instant, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const variableKey = text(1, 255, {
   description: 'The name of the variable.',
@@ -61,11 +61,11 @@ const exampleVariable = {
 }
 
 const errors = {
-  400: INPUT_IS_WRONG,
-  403: OUT_OF_REACH,
+  400: INVALID_INPUT,
+  403: OTHER_PROJECTS,
   404: 'The organization has no project with this id.',
-  500: UNFORESEEN,
-  503: STORE_IS_AWAY,
+  500: INTERNAL_ERROR,
+  503: STORE_UNAVAILABLE,
 }
 
 export const listEnvironmentVariablesContract = {

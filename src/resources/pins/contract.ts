@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
-import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const resourceType = (description: string) =>
   z.enum(['session', 'pull_request', 'project']).register(docs, { description })
@@ -75,7 +75,7 @@ const examplePin = {
   createdAt: '2026-03-29T01:00:00.000Z',
 } as const
 
-const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY }
+const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
 
 export const listPinsContract = {
   operationId: 'listPins',

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, externalId, instant, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.ts'
 
 const EXAMPLE_PROJECT_ID = 'website'
@@ -55,15 +55,15 @@ function contractsOf<const K extends Kind>(kind: K) {
   }
   const success = { status: 200, description: `The ${noun}.`, schema, example } as const
   const errors = {
-    400: INPUT_IS_WRONG,
-    ...(!isOfOrganization && { 403: OUT_OF_REACH }),
+    400: INVALID_INPUT,
+    ...(!isOfOrganization && { 403: OTHER_PROJECTS }),
     404: `The organization has no ${noun} with this id.`,
     410: `The ${noun} was deleted.`,
-    500: UNFORESEEN,
-    503: STORE_IS_AWAY,
+    500: INTERNAL_ERROR,
+    503: STORE_UNAVAILABLE,
   }
   const limited = 'The key is limited to projects.'
-  const changeErrors = { ...errors, 403: isOfOrganization ? limited : OUT_OF_REACH }
+  const changeErrors = { ...errors, 403: isOfOrganization ? limited : OTHER_PROJECTS }
 
   return {
     put: {
@@ -80,15 +80,15 @@ function contractsOf<const K extends Kind>(kind: K) {
       }) as unknown as z.ZodMiniObject<PutBody>,
       success,
       errors: {
-        400: INPUT_IS_WRONG,
+        400: INVALID_INPUT,
         403: changeErrors[403],
         ...(isOfProject && { 404: 'The organization has no such project.' }),
         409: isOfProject
           ? `The project is archived, the ${noun} belongs to another project, or the organization has the most ${noun}s allowed.`
           : `The organization has the most ${noun}s allowed.`,
         410: `The ${noun} was deleted.`,
-        500: UNFORESEEN,
-        503: STORE_IS_AWAY,
+        500: INTERNAL_ERROR,
+        503: STORE_UNAVAILABLE,
       },
     },
     retrieve: {
@@ -123,10 +123,10 @@ function contractsOf<const K extends Kind>(kind: K) {
         example: { items: [example], nextCursor: null },
       },
       errors: {
-        400: INPUT_IS_WRONG,
-        ...(isOfProject && { 403: OUT_OF_REACH, 404: 'The organization has no such project.' }),
-        500: UNFORESEEN,
-        503: STORE_IS_AWAY,
+        400: INVALID_INPUT,
+        ...(isOfProject && { 403: OTHER_PROJECTS, 404: 'The organization has no such project.' }),
+        500: INTERNAL_ERROR,
+        503: STORE_UNAVAILABLE,
       },
     },
     update: {

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, externalId, ifNoneMatch, instant } from '../../http/fields.ts'
-import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 export const deleteProfilePictureContract = {
   operationId: 'deleteProfilePicture',
@@ -72,12 +72,12 @@ export const putProfilePictureContract = {
     example: { userId: 'ada', contentType: 'image/png', updatedAt: '2026-03-29T01:00:00.000Z' },
   },
   errors: {
-    400: `${INPUT_IS_WRONG} Or the body is none of these pictures.`,
+    400: `${INVALID_INPUT} Or the body is not a PNG, JPEG, GIF or WebP image.`,
     403: "The picture is not the caller's own.",
     404: NO_USER,
     409: 'The upload took too long, or a newer one took its place.',
-    500: UNFORESEEN,
-    503: STORE_IS_AWAY,
+    500: INTERNAL_ERROR,
+    503: STORE_UNAVAILABLE,
   },
 } as const satisfies Contract
 
@@ -102,9 +102,9 @@ export const retrieveProfilePictureContract = {
     conditional: true,
   },
   errors: {
-    400: INPUT_IS_WRONG,
+    400: INVALID_INPUT,
     404: `${NO_USER} Or the user has no picture.`,
-    500: UNFORESEEN,
-    503: STORE_IS_AWAY,
+    500: INTERNAL_ERROR,
+    503: STORE_UNAVAILABLE,
   },
 } as const satisfies Contract

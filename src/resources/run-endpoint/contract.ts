@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, instant, overlapSeconds, text } from '../../http/fields.ts'
-import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const fields = {
   url: z.string(),
@@ -24,10 +24,10 @@ const exampleRunEndpoint = {
 const exampleSecret = 'whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE='
 
 const errors = {
-  400: INPUT_IS_WRONG,
+  400: INVALID_INPUT,
   403: 'The key is limited to projects.',
-  500: UNFORESEEN,
-  503: STORE_IS_AWAY,
+  500: INTERNAL_ERROR,
+  503: STORE_UNAVAILABLE,
 } as const
 const NO_ENDPOINT = 'The organization has no run endpoint.'
 

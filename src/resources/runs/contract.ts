@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, idempotencyKey, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 import { AGENT, type Owner, PROJECT, pathsOf } from '../schedules/owners.ts'
 
 const run = z
@@ -53,7 +53,7 @@ const success = {
   example: exampleRun,
 } as const
 
-const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY } as const
+const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE } as const
 
 export type RunContracts<O extends Owner> = ReturnType<typeof contractsOf<O>>
 
@@ -64,7 +64,7 @@ function contractsOf<const O extends Owner>(owner: O) {
   const path = `${one}/runs` as `${typeof one}/runs`
   const ownErrors = {
     ...errors,
-    ...(noun === 'project' && { 403: OUT_OF_REACH }),
+    ...(noun === 'project' && { 403: OTHER_PROJECTS }),
     404: `The organization has no such ${noun}, or it has no such schedule.`,
   }
   return {
@@ -157,7 +157,7 @@ export const retrieveRunContract = {
   scope: 'runs:read',
   params,
   success,
-  errors: { ...errors, 403: OUT_OF_REACH, 404: NO_RUN },
+  errors: { ...errors, 403: OTHER_PROJECTS, 404: NO_RUN },
 } as const satisfies Contract
 
 export const acknowledgeRunContract = {
@@ -173,7 +173,7 @@ export const acknowledgeRunContract = {
   success,
   errors: {
     ...errors,
-    403: OUT_OF_REACH,
+    403: OTHER_PROJECTS,
     404: NO_RUN,
     409: 'The run failed or was skipped: there is nothing to acknowledge.',
   },

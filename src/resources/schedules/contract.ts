@@ -5,7 +5,7 @@ import { isTimezone } from '../../cron/timezone.ts'
 import type { Contract } from '../../http/contract.ts'
 import { docs, idempotencyKey, instant, parameter, someOf, text, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 import { AGENT, type Owner, PROJECT, pathsOf } from './owners.ts'
 
 const cron = (max: number) =>
@@ -170,11 +170,11 @@ function contractsOf<const O extends Owner>(
   const { all, one, parentParams, params } = pathsOf(owner)
   const success = { status: 200, description: 'The schedule.', schema: schedule, example } as const
   const errors = {
-    400: INPUT_IS_WRONG,
-    ...(noun === 'project' && { 403: OUT_OF_REACH }),
+    400: INVALID_INPUT,
+    ...(noun === 'project' && { 403: OTHER_PROJECTS }),
     404: `The organization has no such ${noun}, or it has no such schedule.`,
-    500: UNFORESEEN,
-    503: STORE_IS_AWAY,
+    500: INTERNAL_ERROR,
+    503: STORE_UNAVAILABLE,
   }
   return {
     list: {
@@ -321,5 +321,5 @@ export const previewScheduleContract = {
       .register(docs, { id: 'SchedulePreview' }),
     example: { items: [{ at: '2026-03-30T07:30:00.000Z', localTime: '2026-03-30T09:30:00+02:00' }] },
   },
-  errors: { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY },
+  errors: { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE },
 } as const satisfies Contract

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, ifNoneMatch, instant, parameter, relativePath, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INPUT_IS_WRONG, OUT_OF_REACH, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const PATH_LENGTH = 1000
 const CONTENT_LIMIT_BYTES = 95_000_000
@@ -59,12 +59,12 @@ export const listSessionFilesContract = {
 } as const satisfies Contract
 
 const errors = {
-  400: INPUT_IS_WRONG,
-  403: OUT_OF_REACH,
+  400: INVALID_INPUT,
+  403: OTHER_PROJECTS,
   404: 'The organization has no session with this id, or the session has no such file.',
   410: 'The session was deleted, and its files with it.',
-  500: UNFORESEEN,
-  503: STORE_IS_AWAY,
+  500: INTERNAL_ERROR,
+  503: STORE_UNAVAILABLE,
 }
 
 const fileParams = z.object({ sessionId: uuid('The session.'), fileId: uuid('The file.') })

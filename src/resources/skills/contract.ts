@@ -13,7 +13,7 @@ import {
   uuid,
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INPUT_IS_WRONG, STORE_IS_AWAY, UNFORESEEN } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const MEBIBYTE = 2 ** 20
 const MOST_FILES = 200
@@ -108,7 +108,7 @@ function hasNoFolder(files: readonly { readonly filename: string }[]): boolean {
   return !paths.some((path, index) => paths[index + 1]?.startsWith(path))
 }
 
-const errors = { 400: INPUT_IS_WRONG, 500: UNFORESEEN, 503: STORE_IS_AWAY }
+const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
 const NO_SKILL = 'The organization has no skill with this id.'
 
 export const retrieveSkillContract = {
