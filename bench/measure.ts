@@ -1,7 +1,4 @@
 /** The measurements. Each takes contenders that have the seeded data and answers with figures. */
-import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { RUNS_A_MESSAGE } from '../src/queue.ts'
 import {
@@ -21,7 +18,7 @@ import { LATEST_BATCH, LATEST_TICK } from './instrument.ts'
 import { ask, type BenchRequest, type DatabaseUse, load, mean, median, percentile } from './load.ts'
 import { everyOperation, openPlaces } from './operations.ts'
 import { Place, RUN_ENDPOINT, times } from './place.ts'
-import type { Bundle, Server, WorkerServer } from './servers.ts'
+import type { Server, WorkerServer } from './servers.ts'
 
 export interface Contender {
   readonly name: string
@@ -467,32 +464,6 @@ async function latest(server: WorkerServer, path: string): Promise<DatabaseUse> 
 
 async function count(server: WorkerServer, sql: string): Promise<number> {
   return (await server.database.prepare(sql).first<number>('n')) ?? Number.NaN
-}
-
-/** Node has no `cloudflare:workers`. */
-const NODE_STAND_IN = `
-  import { registerHooks } from 'node:module'
-  registerHooks({
-    resolve: (name, context, next) =>
-      name === 'cloudflare:workers'
-        ? { url: 'data:text/javascript,export class WorkerEntrypoint {}', shortCircuit: true }
-        : next(name, context),
-  })
-`
-
-/** How long each bundle takes to evaluate, in milliseconds: the median of fresh processes of Node, whose V8 is workerd's kin. */
-export function startUps(bundles: ReadonlyMap<string, Bundle>, folder: string) {
-  return Array.from(bundles, ([contender, { code, gzipBytes }], index) => {
-    const file = join(folder, `bundle-${index}.mjs`)
-    writeFileSync(file, code)
-    const program = `${NODE_STAND_IN}const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`
-    const times = Array.from({ length: 9 }, () =>
-      Number(
-        spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }).stdout,
-      ),
-    )
-    return { contender, gzipBytes, evaluationMs: median(times) }
-  })
 }
 
 const UNUSED: DatabaseUse = { calls: 0, statements: 0, rowsRead: 0, rowsWritten: 0 }

@@ -25,6 +25,7 @@ import type { Deliveries } from './delivery.ts'
 import { median } from './load.ts'
 import type { Distance, Gap, Growth, Loads, OperationCost, Speed, Tick } from './measure.ts'
 import type { NextRuns } from './next-run.ts'
+import type { Evaluation, FirstRequest } from './start-up.ts'
 
 export interface Results {
   readonly quick: boolean
@@ -37,7 +38,10 @@ export interface Results {
   readonly ticks: readonly Tick[]
   readonly deliveries: readonly Deliveries[]
   readonly counted: Counted
-  readonly startUps: readonly { contender: string; gzipBytes: number; evaluationMs: number }[]
+  readonly startUp: {
+    readonly evaluations: readonly Evaluation[]
+    readonly firstRequests: readonly FirstRequest[]
+  }
 }
 
 const SERVICE = 'service'
@@ -175,11 +179,23 @@ export function report(results: Results): string {
     ...costs(results.counted),
     '## Size and start-up',
     '',
-    'Minified bundles. Evaluation is the median over fresh processes of Node.',
+    'Minified bundles. Evaluation is the median over fresh processes of Node, which take turns.',
     '',
     ...table(
       ['contender', 'bytes gzip', 'evaluation ms'],
-      results.startUps.map((row) => [row.contender, whole(row.gzipBytes), fine(row.evaluationMs)]),
+      results.startUp.evaluations.map(({ contender, gzipBytes, ms }) => [
+        contender,
+        whole(gzipBytes),
+        fine(ms),
+      ]),
+    ),
+    '',
+    'The code of a resource is loaded, and its statements are compiled, on the first request. Medians over fresh processes of',
+    'workerd that answered one other request before.',
+    '',
+    ...table(
+      ['operation', 'first request ms', 'second request ms'],
+      results.startUp.firstRequests.map((row) => [row.operation, fine(row.firstMs), fine(row.secondMs)]),
     ),
     '',
   ].join('\n')

@@ -21,6 +21,7 @@ import {
   type WorkerServer,
 } from './servers.ts'
 import { sizes } from './size.ts'
+import { evaluations, firstRequests } from './start-up.ts'
 
 const QUICK = process.argv.includes('--quick')
 const SIZES = QUICK
@@ -148,7 +149,8 @@ async function run(): Promise<void> {
   const operations = await measure.operationCosts(await startEmpty(instrumented), SIZES)
   await stopAll()
 
-  const startUps = measure.startUps(bundles, folder)
+  const evaluated = evaluations(bundles)
+  const first = await firstRequests(await bundleWorker(WORKERS.service))
   const text = report({
     quick: QUICK,
     speed,
@@ -160,7 +162,7 @@ async function run(): Promise<void> {
     ticks,
     deliveries: delivered,
     counted: { operations, idle, runs, sizes: sizes() },
-    startUps,
+    startUp: { evaluations: evaluated, firstRequests: first },
   })
   writeFileSync(join(import.meta.dirname, 'RESULTS.md'), text)
   console.log(text)

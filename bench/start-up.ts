@@ -1,0 +1,110 @@
+/**
+ * What a cold start costs: evaluating the bundle, and the first request of an operation.
+ *
+ *     npm run bench:start-up
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { operations, organizationId, schema, seed, token, userId } from './data.ts'
+import { ask, type BenchRequest, median } from './load.ts'
+import { type Bundle, bundleWorker, startWorker } from './servers.ts'
+
+/** Node has no `cloudflare:workers`. */
+const NODE_STAND_IN = `
+  import { registerHooks } from 'node:module'
+  registerHooks({
+    resolve: (name, context, next) =>
+      name === 'cloudflare:workers'
+        ? { url: 'data:text/javascript,export class WorkerEntrypoint {}', shortCircuit: true }
+        : next(name, context),
+  })
+`
+const EVALUATIONS = 15
+const ROUNDS = 5
+
+export interface Evaluation {
+  readonly contender: string
+  readonly gzipBytes: number
+  /** The median of fresh processes of Node, whose V8 is workerd's kin. */
+  readonly ms: number
+}
+
+/** The contenders take turns, so that what else the machine does falls on all of them. */
+export function evaluations(bundles: ReadonlyMap<string, Bundle>): Evaluation[] {
+  const folder = mkdtempSync(join(tmpdir(), 'workspace-api-bench-'))
+  const programs = Array.from(bundles, ([contender, { code, gzipBytes }], index) => {
+    const file = join(folder, `bundle-${index}.mjs`)
+    writeFileSync(file, code)
+    const program = `${NODE_STAND_IN}const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`
+    return { contender, gzipBytes, program, times: [] as number[] }
+  })
+  for (let turn = 0; turn < EVALUATIONS; turn++) {
+    for (const { program, times } of programs) {
+      const arguments_ = ['--input-type=module', '-e', program]
+      times.push(Number(spawnSync(process.execPath, arguments_, { encoding: 'utf8' }).stdout))
+    }
+  }
+  rmSync(folder, { recursive: true })
+  return programs.map(({ contender, gzipBytes, times }) => ({ contender, gzipBytes, ms: median(times) }))
+}
+
+export interface FirstRequest {
+  readonly operation: string
+  readonly firstMs: number
+  readonly secondMs: number
+}
+
+/**
+ * Of each of the seven operations: the first and the second request, each in a fresh process of workerd that has answered
+ * one other request, so that its connections are open.
+ */
+export async function firstRequests(bundle: Bundle): Promise<FirstRequest[]> {
+  const results: FirstRequest[] = []
+  for (const operation of operations) {
+    const times: [first: number, second: number][] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const server = await startWorker(bundle, VARIABLES)
+      for (const statement of [...schema(), ...seed(), ...operation.prepare(2)]) {
+        await server.database.prepare(statement).run()
+      }
+      const timed = async (request: BenchRequest) => {
+        const start = performance.now()
+        const { status } = await ask(server.origin, token, request)
+        if (status >= 300) throw new Error(`${operation.name}: ${status}`)
+        return performance.now() - start
+      }
+      await timed({ method: 'GET', path: '/v1/me' })
+      times.push([await timed(operation.requestAt(0)), await timed(operation.requestAt(1))])
+      await server.stop()
+    }
+    results.push({
+      operation: operation.name,
+      firstMs: median(times.map(([first]) => first)),
+      secondMs: median(times.map(([, second]) => second)),
+    })
+  }
+  return results
+}
+
+const VARIABLES = {
+  RATE_LIMIT: 'off',
+  ENCRYPTION_KEYS: 'bench:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+  ORGANIZATION_ID: organizationId,
+  USER_ID: userId,
+}
+
+if (import.meta.main) {
+  const service = await bundleWorker('src/index.ts')
+  const peer = await bundleWorker('bench/peers/drizzle.ts')
+  console.table(
+    evaluations(
+      new Map([
+        ['service', service],
+        ['peer a: Hono, Drizzle', peer],
+      ]),
+    ),
+  )
+  console.table(await firstRequests(service))
+}
