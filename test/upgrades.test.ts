@@ -55,12 +55,18 @@ import {
   type Rows,
   uuid,
   WEBSITE,
-} from './upgrades/era.ts'
-import { eras, erasUntil, MIGRATIONS, rowsAfter, rowsAt } from './upgrades/eras.ts'
+} from './upgrades/schema-version.ts'
+import {
+  MIGRATIONS,
+  rowsAfter,
+  rowsAt,
+  schemaVersions,
+  schemaVersionsUntil,
+} from './upgrades/schema-versions.ts'
 
 const NEWEST = MIGRATIONS.at(-1) ?? ''
 
-const ERAS = 'test/upgrades/eras.ts'
+const SCHEMA_VERSIONS = 'test/upgrades/schema-versions.ts'
 
 /** Five minutes past the last instant that is due. */
 const TICK_AT = new Date('2026-03-29T12:05:00.000Z')
@@ -83,7 +89,7 @@ async function open(migration: string): Promise<void> {
   try {
     await insert(rowsAt(migration))
   } catch (cause) {
-    const message = `${ERAS}: the rows of the newest era do not fit ${migration}: begin an era with it there`
+    const message = `${SCHEMA_VERSIONS}: the rows of the newest schema version do not fit ${migration}: add a schema version that begins with it`
     throw new Error(message, { cause })
   }
   for (const [key, content] of Object.entries(contentsAt(migration))) await env.OBJECTS.put(key, content)
@@ -103,7 +109,7 @@ const rowsUpgradedFrom = (migration: string) =>
 
 /** The contents of objects, by their keys. */
 const contentsAt = (migration: string): Readonly<Record<string, string>> =>
-  Object.assign({}, ...erasUntil(migration).map(({ objects }) => objects))
+  Object.assign({}, ...schemaVersionsUntil(migration).map(({ objects }) => objects))
 
 const contentOf = ({ sessionId, id }: Row) => `/v1/sessions/${sessionId}/files/${id}/content`
 
@@ -158,7 +164,10 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       return values.every((value) => value === null) || (!notNull && !values.includes(null))
     }
     const missing = columns.filter(isMissing).map(({ table, name }) => `${table}.${name}`)
-    expect(missing, `${ERAS}: begin an era with ${from} there, of rows that have both in these`).toEqual([])
+    expect(
+      missing,
+      `${SCHEMA_VERSIONS}: add a schema version that begins with ${from}, with rows that have both in these`,
+    ).toEqual([])
   })
 
   it('keeps every row and every value with each migration, and when they are applied again', async () => {
@@ -167,11 +176,11 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     for (const migration of migrationsAfter(from)) {
       await migrateTo(migration)
       rows = rowsAfter(migration, rows)
-      const message = `${migration} changes rows: if it is to, say in ${ERAS} what it makes of them`
+      const message = `${migration} changes rows: if it is to, say in ${SCHEMA_VERSIONS} what it makes of them`
       expect(await dump(), message).toEqual(await asDumped(rows))
     }
     await migrateTo(NEWEST)
-    expect(await dump(), `${ERAS}: the rows lack values of ${from}`).toEqual(await asDumped(rows))
+    expect(await dump(), `${SCHEMA_VERSIONS}: the rows lack values of ${from}`).toEqual(await asDumped(rows))
     expect(await usage()).toEqual(await countedUsage())
     expect(await env.DB.prepare('PRAGMA quick_check').raw()).toEqual([['ok']])
     expect(await env.DB.prepare('PRAGMA foreign_key_check').raw()).toEqual([])
@@ -524,7 +533,7 @@ describe('the schema', () => {
     expect(await schemaMade()).toEqual(schemaKnown())
   })
 
-  it('has eras that begin with migrations there are', () => {
-    expect(MIGRATIONS).toEqual(expect.arrayContaining(eras.map(({ migration }) => migration)))
+  it('has schema versions that begin with existing migrations', () => {
+    expect(MIGRATIONS).toEqual(expect.arrayContaining(schemaVersions.map(({ migration }) => migration)))
   })
 })

@@ -6,7 +6,6 @@ import {
   CHANGED,
   CHECKOUT,
   EMPTY,
-  type Era,
   FAR_AHEAD,
   GLOBEX,
   HOURLY,
@@ -15,10 +14,11 @@ import {
   MOBILE,
   RETIRED,
   REVIEWER,
+  type SchemaVersion,
   uuid,
   WEBSITE,
   WRITTEN,
-} from './era.ts'
+} from './schema-version.ts'
 
 export const DELETED_SESSION = uuid(304)
 export const SECOND_AT_PATH = uuid(503)
@@ -93,7 +93,7 @@ export const UPLOADING_PICTURE = `profile-pictures/${ACME}/${uuid(704)}`
 const times = { createdAt: WRITTEN, updatedAt: CHANGED }
 const enabled = { enabledAt: WRITTEN, ...times }
 
-export const initial: Era = {
+export const initial: SchemaVersion = {
   migration: '0000_initial.sql',
   becomes: asTheyAre,
 

@@ -5,15 +5,15 @@ import {
   ACME,
   CHANGED,
   CHECKOUT,
-  type Era,
   FAR_AHEAD,
   GLOBEX,
   type Row,
   type Rows,
+  type SchemaVersion,
   uuid,
   WEBSITE,
   WRITTEN,
-} from './era.ts'
+} from './schema-version.ts'
 
 /** A project that was deleted a moment ago: what hung on it is still there, and the purge is to remove it. */
 export const GONE = 'gone'
@@ -79,7 +79,7 @@ const file = (organizationId: string, sessionId: string, id: number, path: strin
   return { organizationId, sessionId, id: uuid(id), path, objectKey, sizeBytes, ...times }
 }
 
-export const resourceLives: Era = {
+export const resourceLives: SchemaVersion = {
   migration: '0001_resource_lives.sql',
   becomes,
 

@@ -4,15 +4,15 @@ import {
   ACME,
   asTheyAre,
   CHANGED,
-  type Era,
   FAR_AHEAD,
   GLOBEX,
   HOURLY,
   REVIEWER,
+  type SchemaVersion,
   uuid,
   WEBSITE,
   WRITTEN,
-} from './era.ts'
+} from './schema-version.ts'
 
 const SKIPPED = 'It was missed: the instant 2026-03-28T05:00:00.000Z stands in for it'
 
@@ -48,7 +48,7 @@ export const SECRETS = [
   'whsec_cHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHA=',
 ]
 
-export const schedulesFire: Era = {
+export const schedulesFire: SchemaVersion = {
   migration: '0002_schedules_fire.sql',
   becomes: asTheyAre,
 

@@ -1,5 +1,5 @@
 /** What the service answers to whom it shows everything, said of rows of the newest schema. */
-import type { Row, Rows } from './era.ts'
+import type { Row, Rows } from './schema-version.ts'
 
 /** @returns for each path of a GET the body of its answer, for a key of the organization that acts as the user. */
 export function answersOf(organizationId: string, userId: string, rows: Rows): Record<string, unknown> {

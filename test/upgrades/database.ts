@@ -6,8 +6,8 @@ import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as tables from '../../src/db/schema.ts'
 import { COUNT_USAGE } from '../../src/db/usage.ts'
 import { listTables } from '../support/examples.ts'
-import type { Row, Rows } from './era.ts'
-import { MIGRATIONS } from './eras.ts'
+import type { Row, Rows } from './schema-version.ts'
+import { MIGRATIONS } from './schema-versions.ts'
 
 /** Kept by triggers: no service writes it. */
 export const USAGE = 'organizationUsage'

@@ -1,16 +1,16 @@
-/** What an era is: the time from one migration to the next that changes what the service writes. */
+/** A schema version: from one migration that changes what the service writes to the next. */
 
 export type Row = Readonly<Record<string, string | number | null>>
 
 /** By table. Columns that a row leaves out are null. */
 export type Rows = Readonly<Record<string, readonly Row[]>>
 
-export interface Era {
+export interface SchemaVersion {
   /** The migration that begins it. */
   readonly migration: string
-  /** What its migration makes of the rows that are there already. */
+  /** What its migration makes of the rows of earlier versions. */
   becomes(rows: Rows): Rows
-  /** What its service writes that no service before it could. */
+  /** Rows as only the service of this version, and of later ones, writes them. */
   readonly rows: Rows
   /** The contents of objects in R2, by their keys. */
   readonly objects?: Readonly<Record<string, string>>

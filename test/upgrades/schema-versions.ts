@@ -1,15 +1,25 @@
 /**
- * What the services of every earlier schema have written. A migration that changes what the service writes begins an
- * era: then it is added here, with what it makes of the rows that are there, and with new rows.
+ * The rows of every schema version. A migration that changes what the service writes begins a version: add it here, with
+ * what it makes of existing rows, and with new rows.
  */
 import { env } from 'cloudflare:workers'
 import { hashToken, mintToken } from '../../src/access/api-key.ts'
 import { initial } from './0000-initial.ts'
 import { resourceLives } from './0001-resource-lives.ts'
 import { schedulesFire } from './0002-schedules-fire.ts'
-import { ACME, asTheyAre, CHANGED, type Era, MOBILE, type Rows, uuid, WEBSITE, WRITTEN } from './era.ts'
+import {
+  ACME,
+  asTheyAre,
+  CHANGED,
+  MOBILE,
+  type Rows,
+  type SchemaVersion,
+  uuid,
+  WEBSITE,
+  WRITTEN,
+} from './schema-version.ts'
 
-const auditEvents: Era = {
+const auditEvents: SchemaVersion = {
   migration: '0003_audit_events.sql',
   becomes: asTheyAre,
   rows: {
@@ -37,13 +47,13 @@ const auditEvents: Era = {
   },
 }
 
-const objectSearches: Era = {
+const objectSearches: SchemaVersion = {
   migration: '0006_object_searches.sql',
   becomes: asTheyAre,
   rows: { objectSearches: [{ startedAt: WRITTEN, cursor: btoa('a') }, { startedAt: CHANGED }] },
 }
 
-const nextRunRefresh: Era = {
+const nextRunRefresh: SchemaVersion = {
   migration: '0007_next_run_refresh.sql',
   becomes: asTheyAre,
   rows: { nextRunRefresh: [{ id: 1, dueAt: CHANGED, cursor: 2 }] },
@@ -51,7 +61,7 @@ const nextRunRefresh: Era = {
 
 const INITECH = uuid(4)
 
-const slowRunEndpoints: Era = {
+const slowRunEndpoints: SchemaVersion = {
   migration: '0009_slow_run_endpoints.sql',
   becomes: asTheyAre,
   rows: {
@@ -70,7 +80,7 @@ const slowRunEndpoints: Era = {
   },
 }
 
-const apiKeyDescendants: Era = {
+const apiKeyDescendants: SchemaVersion = {
   migration: '0010_api_key_descendants.sql',
   becomes: asTheyAre,
   rows: {
@@ -89,7 +99,7 @@ const apiKeyDescendants: Era = {
   },
 }
 
-export const eras: readonly Era[] = [
+export const schemaVersions: readonly SchemaVersion[] = [
   initial,
   resourceLives,
   schedulesFire,
@@ -103,19 +113,24 @@ export const eras: readonly Era[] = [
 /** The names of the migrations, in order. */
 export const MIGRATIONS = env.MIGRATIONS.map(({ name }) => name)
 
-/** The eras that began up to a migration. */
-export function erasUntil(migration: string): Era[] {
-  return eras.filter((era) => MIGRATIONS.indexOf(era.migration) <= MIGRATIONS.indexOf(migration))
+/** The schema versions up to a migration. */
+export function schemaVersionsUntil(migration: string): SchemaVersion[] {
+  return schemaVersions.filter(
+    (version) => MIGRATIONS.indexOf(version.migration) <= MIGRATIONS.indexOf(migration),
+  )
 }
 
 /** The rows of a database whose newest migration this is, as its service left them. */
 export function rowsAt(migration: string): Rows {
-  return erasUntil(migration).reduce<Rows>((rows, era) => withRows(era.becomes(rows), era.rows), {})
+  return schemaVersionsUntil(migration).reduce<Rows>(
+    (rows, version) => withRows(version.becomes(rows), version.rows),
+    {},
+  )
 }
 
 /** What a migration makes of rows. */
 export function rowsAfter(migration: string, rows: Rows): Rows {
-  return eras.find((era) => era.migration === migration)?.becomes(rows) ?? rows
+  return schemaVersions.find((version) => version.migration === migration)?.becomes(rows) ?? rows
 }
 
 function withRows(rows: Rows, more: Rows): Rows {
