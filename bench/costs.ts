@@ -232,7 +232,7 @@ export function monthUsage(counted: Counted, { requestsADay, runsADay }: Month):
   const changesADay = requestsADay * changes.reduce((total, [, share]) => total + share, 0)
   const filesADay = requestsADay * (MIX.putSessionFile ?? 0)
   const databaseBytes =
-    changesADay * DAYS_KEPT.auditEvents * bytesOf('event of the audit trail', counted) +
+    changesADay * DAYS_KEPT.auditEvents * bytesOf('audit event', counted) +
     runsADay * DAYS_KEPT.runs * bytesOf('run', counted) +
     filesADay * DAYS_KEPT.sessionFiles * bytesOf('session file', counted)
   const logGbADay = ((day.requests ?? 0) * LOG_BYTES_A_REQUEST) / GB
@@ -268,8 +268,8 @@ export const ASSUMPTIONS = [
     .map(([name, share]) => `${Math.round(share * 100)} % ${name}`)
     .join(', ')}`,
   `session files of ${BYTES_OF_CONTENT / 1000} KB that are kept for ${DAYS_KEPT.sessionFiles} days`,
-  `events of the audit trail are kept for ${DAYS_KEPT.auditEvents} days, runs for ${DAYS_KEPT.runs}, of the sizes above`,
-  `logs of ${LOG_BYTES_A_REQUEST / 1000} KB a request, all of them, for ${DAYS_KEPT.logs} days`,
+  `audit events are kept for ${DAYS_KEPT.auditEvents} days, runs for ${DAYS_KEPT.runs}, of the sizes above`,
+  `logs of ${LOG_BYTES_A_REQUEST / 1000} KB for every request, kept for ${DAYS_KEPT.logs} days`,
 ]
 
 function times(usage: Usage, factor: number): Usage {

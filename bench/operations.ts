@@ -316,7 +316,7 @@ const asks: Readonly<Record<string, Asks>> = {
         path: '/v1/api-keys',
         ...json({ name: 'n'.repeat(255), scopes: SCOPES, projectIds: projects }),
       }),
-      '64 KiB of scopes that there are not': usual(
+      '64 KiB of unknown scopes': usual(
         () => '/v1/api-keys',
         () => ({ ...json({ name: 'bench', scopes: Array(32_700).fill(0) }), refusal: 400 }),
       ),

@@ -48,18 +48,19 @@ const SERVICE = 'service'
 
 export function report(results: Results): string {
   return [
-    '# Results of the bench',
+    '# Benchmark results',
     '',
     `\`npm run bench${results.quick ? ' -- --quick' : ''}\` on ${new Date().toISOString().slice(0, 10)}, ${machine()}.`,
     '',
-    'Every contender has the same data and gave the same answers, checked before. Workers run in workerd, each in a',
-    'process of its own with its D1, without a proxy before it. Ratios are of one run; absolute figures are of one machine.',
+    '[Speed and cost](../docs/benchmarks.md) says what these tables mean. All contenders have the same data and return the same responses,',
+    'which is checked first. Each Worker runs in workerd, in a process of its own with its D1 and without a proxy. Ratios compare contenders within one run;',
+    'absolute figures depend on the machine.',
     '',
     '## Speed',
     '',
-    'Eight connections, rounds that alternate. Medians of the rounds; ratios of these medians, and in brackets the lowest',
-    'and the highest of a round.',
-    'A ratio above 1 says how many times faster the service is, or how much more CPU it takes than floor 2.',
+    'Eight connections, in alternating rounds. The figures are medians of the rounds. A ratio is the ratio of two medians, with the lowest and the',
+    'highest ratio of a round in brackets. "service is × as fast" above 1 means that the service is faster than the contender; "service takes × the CPU" above 1',
+    'means that it uses more CPU.',
     '',
     ...table(
       [
@@ -77,8 +78,8 @@ export function report(results: Results): string {
     '',
     '## Distance',
     '',
-    'One connection, each call to D1 delayed. The slope of latency over distance is the number of round trips. Peer c has',
-    'its database in its own process.',
+    'One connection, with a delay for each call to D1. The slope of latency over delay is the number of round trips. Peer c is left out, because its',
+    'database is in its own process.',
     '',
     ...table(
       [
@@ -95,7 +96,7 @@ export function report(results: Results): string {
     '',
     '## Load',
     '',
-    'The service, all operations in turn, on connections that are open. No request failed.',
+    'The service, all seven operations in turn, on open connections. No request failed.',
     '',
     ...table(
       ['connections', 'requests/s', 'p50 ms', 'p99 ms'],
@@ -109,23 +110,23 @@ export function report(results: Results): string {
     '',
     '## Growth',
     '',
-    'The service, one connection, in a table of so many rows (and as many API keys), half of them of the one organization;',
-    'cursors at nine tenths of its files.',
+    'The service, one connection, in a table with this number of rows and as many API keys, half of them of the organization that calls. Lists start at nine',
+    'tenths of the files.',
     '',
     ...table(
-      ['operation', 'rows', 'median ms', '× the time at the fewest', 'rows read', 'rows written'],
+      ['operation', 'rows', 'median ms', '× the time with the fewest rows', 'rows read', 'rows written'],
       growthRows(results.growth),
     ),
     '',
     '## One gap',
     '',
-    `${results.gap.placements} placements into the same gap wrote ${results.gap.rowsWritten} rows, ` +
-      `${fine(results.gap.rowsWritten / results.gap.placements)} each with the renumberings, and none failed.`,
+    `${results.gap.placements} moves of a pin into the same gap wrote ${results.gap.rowsWritten} rows, ` +
+      `${fine(results.gap.rowsWritten / results.gap.placements)} each including renumbering. None failed.`,
     '',
     '## Schedules',
     '',
-    'A tick of the service on so many due schedules of 100 organizations, every other one with a run endpoint. Of other',
-    'tasks there is nothing to do, and the queue has no consumer. CPU is that of the process, its D1 and its queue included.',
+    'A tick, the Cron Trigger of one minute, with due schedules of 100 organizations, half of them with a run endpoint. The other tasks have nothing',
+    'to do, and the queue has no consumer. CPU is of the whole process, including its D1 and its queue.',
     '',
     ...table(
       [
@@ -136,13 +137,13 @@ export function report(results: Results): string {
         'rows written each',
         'CPU ms',
         'CPU µs each',
-        '× the CPU each at the fewest',
+        '× the CPU each with the fewest',
       ],
       tickRows(results.ticks),
     ),
     '',
-    'The time from the request for a run to its arrival at the run endpoint, of 100 runs of one organization, through the queues',
-    'of wrangler.toml; then beside 1,000 runs of another organization that are due at once, whose run endpoint never answers.',
+    'The time from the request for a run to its arrival at the run endpoint, for 100 runs of one organization through the queues of `wrangler.toml`. In the',
+    'second line, 1,000 runs of another organization are due at the same time, and its run endpoint never responds.',
     '',
     ...table(
       ['beside', 'delivered', 'p50 ms', 'p99 ms'],
@@ -154,9 +155,9 @@ export function report(results: Results): string {
       ]),
     ),
     '',
-    'The CPU of computing one next run, in microseconds: bundles in a loop in Node, each call with the parsing. Median and',
-    'worst of the instants that it starts from, which lie all over some years and close to changes of the clock. The floor is',
-    `the median for ${results.nextRuns[0]?.name}. The last patterns never fire: the service refuses them, croner finds none.`,
+    'The CPU time of computing one next run, including parsing: the bundle in a loop in Node. Median and worst of many start times, spread over',
+    `some years and close to clock changes. The floor is the median for ${results.nextRuns[0]?.name}. The last expressions never match: the service rejects them,`,
+    'croner finds no run.',
     '',
     ...table(
       [
@@ -179,7 +180,7 @@ export function report(results: Results): string {
     ...costs(results.counted),
     '## Size and start-up',
     '',
-    'Minified bundles. Evaluation is the median over fresh processes of Node, which take turns.',
+    'Minified bundles. Evaluation is the median of new Node processes, which take turns.',
     '',
     ...table(
       ['contender', 'bytes gzip', 'evaluation ms'],
@@ -190,8 +191,8 @@ export function report(results: Results): string {
       ]),
     ),
     '',
-    'The code of a resource is loaded, and its statements are compiled, on the first request. Medians over fresh processes of',
-    'workerd that answered one other request before.',
+    'The first request to a resource loads its code and compiles its statements. Medians of new workerd processes that answered one',
+    'other request before.',
     '',
     ...table(
       ['operation', 'first request ms', 'second request ms'],
@@ -209,13 +210,13 @@ function everyOperation(operations: readonly OperationCost[]): string[] {
   return [
     '## Every operation',
     '',
-    'One request that succeeds, of every operation, on one connection in an organization with a hundred of each; then the',
-    'worst input of those tried: the longest headers and query, hostile text in place of every string, bodies at their limit',
-    'that are refused, the largest page of a list (1,000 items, in an organization that has them), the most files, variables and',
-    'bytes, the worst cron patterns.',
-    "CPU is that of the process: the Worker's, and that of its D1 and its R2, which on Cloudflare is not the Worker's, so",
-    `these are upper bounds. The free plan gives a request ${FREE_CPU_MS} ms: what is above it has **bold** figures. Memory is by how`,
-    'much the process grew at its peak, its D1 and its R2 and garbage included; an isolate on Cloudflare has 128 MB.',
+    'For every operation: one successful request on one connection, in an organization with a hundred resources of each kind; and the worst of these inputs: the',
+    'longest headers and query, hostile text in place of every string, rejected bodies at their limit, the largest page of a list (1,000 items), the most',
+    'files, variables and bytes, the slowest cron expressions.',
+    '',
+    'CPU is of the whole process, including its D1 and its R2. On Cloudflare these do not run in the Worker, so the figures are upper bounds. The free plan',
+    `allows a request ${FREE_CPU_MS} ms; figures above that are **bold**. Memory is the growth of the process at its peak, including D1, R2 and garbage; an isolate on`,
+    'Cloudflare has 128 MB.',
     '',
     ...table(
       [
@@ -261,9 +262,8 @@ function aboveFree(operations: readonly OperationCost[]): string[] {
   const above = operations.filter(({ worst }) => worst.cpuMs > FREE_CPU_MS)
   if (above.length === 0) return []
   return [
-    `Above ${FREE_CPU_MS} ms are ${above.length} of ${operations.length} operations, and only at their worst input: megabytes to parse, seal, store or answer with,`,
-    'thousands of problems to find in one body, or a hundred runs of the dearest pattern to compute. What bounds each is the limit',
-    'of its body, of its page or of its pattern.',
+    `${above.length} of ${operations.length} operations need more than ${FREE_CPU_MS} ms, and only with their worst input: megabytes to parse, encrypt, store or return, thousands of`,
+    'problems in one body, or a hundred runs of the slowest cron expression. The limit of the body, page or expression bounds each of them.',
     '',
   ]
 }
@@ -274,9 +274,9 @@ function databaseSizes({ sizes }: Counted): string[] {
   return [
     '## Size',
     '',
-    'What a row takes in the database with all of its indexes, over 50,000 rows of 100 organizations, and how many fill the',
-    '10 GB of a D1 database; and the same of a row whose ids, names, paths and keys are as long as they may be, in characters of',
-    'four bytes. SQLite has pages of 4 KB: two rows of over 2 KB do not fit into one.',
+    'Bytes of one row in the database with all of its indexes, measured with 50,000 rows of 100 organizations, and how many rows fill the 10 GB of a D1',
+    'database. "bytes at most" is a row whose IDs, names, paths and keys have the maximum length, in characters of four bytes. SQLite has pages of 4 KiB, so two',
+    'rows of more than 2 KiB need two pages.',
     '',
     ...table(
       ['row', 'bytes', '10 GB hold', 'bytes at most'],
@@ -297,7 +297,10 @@ const MILLION = 1_000_000
 
 function costs(counted: Counted): string[] {
   const run = runUsage(counted)
-  const usages = [...documentedUsages(counted), { name: 'a run, from the claim to its end', usage: run }]
+  const usages = [
+    ...documentedUsages(counted),
+    { name: 'a run, from its creation to its deletion', usage: run },
+  ]
   const idle = idleDay(counted)
   const ofIdle = (charged: 'requests' | 'rowsRead' | 'rowsWritten') => {
     const { what, freeADay } = PRICES[charged]
@@ -308,10 +311,10 @@ function costs(counted: Counted): string[] {
   return [
     '## Costs',
     '',
-    `By Cloudflare's prices of November 2026 (\`bench/costs.ts\` has each with its page) and the counters above. The paid plan is ${PAID_PLAN_USD} USD a`,
-    'month, with what it includes. CPU is the upper bound above.',
+    `Cloudflare's prices of November 2026 (\`bench/costs.ts\` has each price and its page), applied to the counters above. The paid plan costs ${PAID_PLAN_USD} USD a month and`,
+    'includes allowances. CPU is the upper bound above.',
     '',
-    'Beyond what is included, a million requests in USD; and how many a day the free plan carries, if there is nothing else.',
+    'The price of a million requests in USD beyond the allowances, and the number of requests a day that the free plan carries if there are no others:',
     '',
     ...table(
       [
@@ -319,20 +322,20 @@ function costs(counted: Counted): string[] {
         ...OF_REQUESTS.map((charged) => PRICES[charged].what),
         'total',
         'a day on the free plan',
-        'what ends first',
+        'first limit reached',
       ],
       usages.map(({ name, usage }) => usageRow(name, usage)),
     ),
     '',
-    'Five runs of an organization that are due together share a message of the queue, which is a batch and so a request. A run counts with its delivery and',
-    'with its row being forgotten after 90 days. That an event of the audit trail is forgotten after a year, one row written, is not counted.',
+    'Five runs of an organization that are due together share a message of the queue, which is one batch and one request. A run includes its delivery',
+    'and its deletion after 90 days. The deletion of an audit event after one year, one row written, is not included.',
     '',
-    `A service that nobody calls ticks once a minute. A tick with nothing to do makes ${whole(counted.idle.database.statements)} D1 statements in ` +
+    `A service without requests still has one tick a minute. A tick with nothing to do makes ${whole(counted.idle.database.statements)} D1 statements in ` +
       `${whole(counted.idle.database.calls)} calls, reads ${whole(counted.idle.database.rowsRead)} rows and takes ` +
-      `${fine(counted.idle.cpuMs)} ms of CPU. So a day takes, of the free plan's allowances: ${ofIdle('requests')}, ` +
+      `${fine(counted.idle.cpuMs)} ms of CPU. A day uses, of the free plan's allowances: ${ofIdle('requests')}, ` +
       `${ofIdle('rowsRead')} and ${ofIdle('rowsWritten')}.`,
     '',
-    'Months on the paid plan in USD, where nothing is over what is included: 0. Assumed are:',
+    'The price of a month on the paid plan in USD, where 0 means within the allowances. The assumptions:',
     '',
     ...ASSUMPTIONS.map((assumption) => `- ${assumption}`),
     '',
@@ -350,8 +353,8 @@ function costs(counted: Counted): string[] {
       ],
     ),
     '',
-    'In brackets is how much it is, in a month or at its end. Above 10 GB in D1, organizations are divided over databases',
-    '(docs/scaling.md), at the same price. `head_sampling_rate` lowers what is logged, and its price with it.',
+    'The amount in a month, or at its end, is in brackets. Above 10 GB in D1, organizations are distributed over databases ([Growth](../docs/scaling.md)) at',
+    'the same price. `head_sampling_rate` reduces the log and its price.',
     '',
   ]
 }

@@ -118,7 +118,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
     },
     longest: { parentId: LONGEST_ID, idempotencyKey: longest(255) },
   },
-  'event of the audit trail': {
+  'audit event': {
     table: 'auditEvents',
     row: {
       organizationId: ORGANIZATION,
