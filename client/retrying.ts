@@ -1,4 +1,4 @@
-/** Repeats what may be repeated, and nothing else (docs/clients.md, Which answers to repeat). */
+/** Repeats what may be repeated, and nothing else (docs/clients.md, Which requests to repeat). */
 
 const MOST_ATTEMPTS = 5
 const FIRST_PAUSE_MS = 1000
