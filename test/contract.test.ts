@@ -89,7 +89,7 @@ const responseObjects = documented.flatMap(({ operationId, responses }) =>
   }),
 )
 
-/** docs/contract.md, Answers; in the order of SPEC.txt. */
+/** docs/contract.md, "Status codes"; in the order of "The seven core operations". */
 const SEVEN: Record<string, { route: string; statuses: number[] }> = {
   updatePin: {
     route: 'PATCH /v1/pins/{resourceType}/{resourceId}',
@@ -221,7 +221,7 @@ const uuid = { type: 'string', format: 'uuid' }
 const upTo = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength })
 const resourceType = { type: 'string', enum: ['session', 'pull_request', 'project'] }
 
-/** SPEC.txt, Endpoints and Limits. */
+/** docs/contract.md, "The seven core operations". */
 const PARAMETERS: [string, string, string, Schema][] = [
   ['updatePin', 'path', 'resourceType', resourceType],
   ['updatePin', 'path', 'resourceId', uuid],
@@ -238,7 +238,7 @@ const PARAMETERS: [string, string, string, Schema][] = [
   ['deleteEnvironmentVariable', 'path', 'key', { ...upTo(255), pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }],
 ]
 
-/** SPEC.txt, Endpoints and Limits; all properties are required. */
+/** docs/contract.md, "The seven core operations"; all properties are required. */
 const BODIES: [string, Record<string, Schema>][] = [
   [
     'updatePin',
@@ -255,7 +255,7 @@ const BODIES: [string, Record<string, Schema>][] = [
   ['createAgentSchedule', { 'createAgentSchedule.cron': upTo(500) }],
 ]
 
-/** SPEC.txt, Resources and their fields; `or null` where docs/contract.md lets a value be missing. */
+/** docs/contract.md, "The seven core operations"; `or null` where a property may have no value. */
 const ANSWERS: [string, Record<string, string>][] = [
   ['updatePin', { '.updated': 'boolean' }],
   [
