@@ -3,11 +3,10 @@
 import { type Database, type DatabaseUse, instrumented, noUse } from '../db/database.ts'
 import { describeFailure, isTransient } from '../db/failures.ts'
 import { type Rows, runBatch, type Step, type Values } from '../db/statement.ts'
-import { type Environment, limitsOf } from '../environment.ts'
+import type { Environment } from '../environment.ts'
 import { ApiError, unauthorized } from '../errors.ts'
 import { hashToken, isToken } from './api-key.ts'
 import { type CallerFacts, checkCaller, recordUse } from './guard.ts'
-import { quotaValues } from './quotas.ts'
 import { addressOf, count, countAgainst, countRefusedKey, isLimiting, refuseBlocked } from './rate-limit.ts'
 import { RecentMap } from './recent-map.ts'
 import { sessionOf } from './replica.ts'
@@ -175,7 +174,6 @@ export class Caller {
       scope: this.#callerScope.scope,
       now: this.now,
       hourAgo: new Date(Date.parse(this.now) - HOUR_MS).toISOString(),
-      ...quotaValues(limitsOf(this.#environment).quotas),
     }
   }
 

@@ -5,6 +5,7 @@ import { type Environment, type Limits, limitsOf } from '../environment.ts'
 import { type AuditSubject, auditValues, isChanging, recordingChanges } from './audit.ts'
 import type { Caller } from './caller.ts'
 import type { Facts, Preconditions } from './preconditions.ts'
+import { quotaValues } from './quotas.ts'
 
 interface RequestFacts extends AuditSubject {
   /** True if the request may run twice with the same effect and the same response. */
@@ -42,12 +43,12 @@ export class RequestContext {
   ): Promise<[Facts<Named>, ...Rows<Acting>]> {
     const { isRepeatable } = this.#request
     const steps = isChanging(acting) ? recordingChanges(acting) : acting
-    const recorded = isChanging(acting) ? auditValues(this.#request, values) : {}
-    const [[facts], ...rows] = await this.caller.run(
-      [check, ...steps],
-      { ...recorded, ...values },
-      isRepeatable,
-    )
+    const bound = {
+      ...quotaValues(this.limits.quotas),
+      ...(isChanging(acting) && auditValues(this.#request, values)),
+      ...values,
+    }
+    const [[facts], ...rows] = await this.caller.run([check, ...steps], bound, isRepeatable)
     // The rows are in the order of the statements, which the type checker can't follow through the spread.
     return [facts as Facts<Named>, ...(rows as unknown as Rows<Acting>)]
   }
