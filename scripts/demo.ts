@@ -44,28 +44,45 @@ export interface Demo {
   }
 }
 
-/** One ready-to-paste line for each of the seven operations. */
+/** Three lines to try first, ready to paste. */
+export function firstCurlLines(demo: Demo): string[] {
+  return [
+    curlLine(demo, 'GET', '/v1/me'),
+    curlLine(demo, 'GET', `/v1/sessions/${demo.sessionId}/files?limit=3`),
+    curlLine(demo, 'POST', `/v1/agents/${demo.agentId}/schedules`, { cron: '* * * * *' }),
+  ]
+}
+
+/** One line for each of the seven operations, ready to paste. */
 export function curlLines(demo: Demo): string[] {
   const [first] = demo.pins
   const last = demo.pins.at(-1)
   const placement = { target: { type: first?.resourceType, id: first?.resourceId }, position: 'before' }
-  const line = (method: string, path: string, body?: object) =>
-    [
-      `curl -X ${method} '${demo.baseUrl}${path}' -H 'Authorization: Bearer ${demo.apiKey}'`,
-      ...(body ? [`-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`] : []),
-    ].join(' ')
   return [
-    line('PATCH', `/v1/pins/${last?.resourceType}/${last?.resourceId}`, { placement }),
-    line('POST', `/v1/projects/${demo.projectId}/schedules`, {
+    curlLine(demo, 'PATCH', `/v1/pins/${last?.resourceType}/${last?.resourceId}`, { placement }),
+    curlLine(demo, 'POST', `/v1/projects/${demo.projectId}/schedules`, {
       cron: '30 9 * * mon-fri',
       timezone: 'Europe/Paris',
     }),
-    line('POST', `/v1/agents/${demo.agentId}/schedules`, { cron: '0 6 * * *' }),
-    line('GET', `/v1/sessions/${demo.sessionId}/files?limit=5`),
-    line('GET', `/v1/skills/${demo.skillId}`),
-    line('DELETE', `/v1/users/${demo.userId}/profile-picture`),
-    line('DELETE', `/v1/projects/${demo.projectId}/environment-variables/${demo.environmentVariableKey}`),
+    curlLine(demo, 'POST', `/v1/agents/${demo.agentId}/schedules`, { cron: '0 6 * * *' }),
+    curlLine(demo, 'GET', `/v1/sessions/${demo.sessionId}/files?limit=5`),
+    curlLine(demo, 'GET', `/v1/skills/${demo.skillId}`),
+    curlLine(demo, 'DELETE', `/v1/users/${demo.userId}/profile-picture`),
+    curlLine(
+      demo,
+      'DELETE',
+      `/v1/projects/${demo.projectId}/environment-variables/${demo.environmentVariableKey}`,
+    ),
   ]
+}
+
+function curlLine({ baseUrl, apiKey }: Demo, method: string, path: string, body?: object): string {
+  return [
+    'curl',
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    `'${baseUrl}${path}' -H 'Authorization: Bearer ${apiKey}'`,
+    ...(body ? [`-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`] : []),
+  ].join(' ')
 }
 
 /** The first keys of the demo's organizations; nothing else is in them yet. */
@@ -138,9 +155,17 @@ function shellVariables(demo: Demo): string {
     .join('')
 }
 
-/** The demo that the state folder has, if any. */
+/** The demo that the state folder has, if any. @throws if its file is not JSON. */
 export function loadDemo(target: Target): Demo | undefined {
-  return existsSync(demoFile(target)) ? JSON.parse(readFileSync(demoFile(target), 'utf8')) : undefined
+  const file = demoFile(target)
+  if (!existsSync(file)) return undefined
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    throw new Error(
+      `${file} is not JSON; delete it to keep the data without the demo, or move the state folder away to start with a new demo.`,
+    )
+  }
 }
 
 export function demoFile(target: Target): string {

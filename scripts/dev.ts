@@ -1,91 +1,186 @@
 /**
- * The service on this machine, on real data: secret, schema, `wrangler dev` with the flags given, a demo workspace, and
- * a tick each minute.
+ * Runs the service on this machine: makes a secret, applies the migrations, starts `wrangler dev`, fills an empty
+ * database with the demo workspace, fires the Cron Trigger each minute and receives the demo's runs.
  *
- *     npm run dev [-- --port 9000 --persist-to some/dir …]
+ *     npm run dev [-- --verbose --port 9000 --persist-to some/dir …]
+ *
+ * --verbose also shows wrangler's output and one command for each of the seven operations. Other flags are wrangler's.
  */
 import './private-files.ts'
 import { randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import { connect } from 'node:net'
+import { join, relative } from 'node:path'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { beginDemo, curlLines, type Demo, demoFile, fillDemo, loadDemo, saveDemo, shellFile } from './demo.ts'
+import {
+  beginDemo,
+  curlLines,
+  type Demo,
+  demoFile,
+  fillDemo,
+  firstCurlLines,
+  loadDemo,
+  saveDemo,
+} from './demo.ts'
 import { receiveRuns, tickEachMinute } from './local-runs.ts'
+import { checkStateFolder } from './state-folder.ts'
 import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from './wrangler.ts'
 
 const DEFAULT_PORT = '8787'
 const HEALTH_CHECK_MS = 200
 
-const args = process.argv.slice(2)
+/** What is different on this machine, unless a flag says otherwise. */
+const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RUN_ENDPOINTS: 'on' }
+
+const VERBOSE = '--verbose'
+const args = process.argv.slice(2).filter((arg) => arg !== VERBOSE)
 const { values: options } = parseArgs({
   args,
   strict: false,
   options: {
     port: { type: 'string', default: DEFAULT_PORT },
     'persist-to': { type: 'string' },
+    'log-level': { type: 'string' },
     var: { type: 'string', multiple: true, default: [] },
   },
 })
 const target = { remote: false, persistTo: options['persist-to'] as string | undefined }
-
 const baseUrl = `http://localhost:${options.port}`
-
-makeSecret(join(ROOT, '.dev.vars'))
-applyMigrations(target)
-const beginning = await beginDemo(target)
-
-/** What is different on this machine, unless a flag says otherwise. */
-const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RUN_ENDPOINTS: 'on' }
 const given = options.var as string[]
 const settings = Object.entries(SETTINGS)
   .map(([name, value]) => `${name}:${value}`)
   .filter((setting) => !given.some((each) => each.startsWith(setting.replace(/:.*/, ':'))))
 const receivesRuns = [...given, ...settings].includes('LOCAL_RUN_ENDPOINTS:on')
-startDevelopmentServer([
-  ...args,
-  ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', DEFAULT_PORT]),
-  ...(target.persistTo === undefined ? ['--persist-to', stateFolder(target)] : []),
-  ...settings.flatMap((setting) => ['--var', setting]),
-  // Its own address, also where wrangler.toml has a route.
-  '--local-upstream',
-  `localhost:${options.port}`,
-])
-await untilHealthy(baseUrl)
-const demo = beginning ? await fillDemo(baseUrl, beginning) : loadDemo(target)
-showDemo(demo && receivesRuns ? await receiveRuns(baseUrl, demo) : demo)
-await tickEachMinute(baseUrl)
+const isVerbose = process.argv.includes(VERBOSE)
+/** The log of requests is at wrangler's level "log", as its tables are. */
+const showsOutput = isVerbose || options['log-level'] !== undefined || given.includes('REQUEST_LOG:on')
 
-function showDemo(demo: Demo | undefined): void {
+let hasServer = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // Once there is a server, this process ends with it.
+  process.on(signal, () => hasServer || process.exit(0))
+}
+try {
+  await run()
+} catch (error) {
+  // A command that a signal ended fails; the signal ends this process too.
+  await pendingSignals()
+  console.error((error as Error).message)
+  process.exit(1)
+}
+
+async function run(): Promise<void> {
+  await checkPort()
+  checkStateFolder(target)
+  loadDemo(target)
+  console.log(`Starting Workspace API with the state folder ${shown(stateFolder(target))}`)
+  makeSecret(join(ROOT, '.dev.vars'))
+  const migrations = applyMigrations(target)
+  await pendingSignals()
+  if (isVerbose) console.log(migrations)
+  const beginning = await beginDemo(target)
+  await pendingSignals()
+  hasServer = true
+  startDevelopmentServer(
+    [
+      ...args,
+      ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', DEFAULT_PORT]),
+      ...(target.persistTo === undefined ? ['--persist-to', stateFolder(target)] : []),
+      ...settings.flatMap((setting) => ['--var', setting]),
+      // Its own address, also where wrangler.toml has a route.
+      '--local-upstream',
+      `localhost:${options.port}`,
+    ],
+    showsOutput,
+  )
+  await untilHealthy()
+  const demo = beginning ? await fillDemo(baseUrl, beginning) : loadDemo(target)
+  showScreen(demo && receivesRuns ? await receiveRuns(baseUrl, demo) : demo)
+  await tickEachMinute(baseUrl)
+}
+
+function showScreen(demo: Demo | undefined): void {
   if (!demo) {
-    console.log(
-      `\nThe database has data of its own: \`npm run bootstrap\` makes a key for it. For the demo, empty ${stateFolder(target)}.\n`,
-    )
+    print([
+      'Workspace API is running. Press Ctrl-C to stop it.',
+      '',
+      `Address     ${baseUrl}`,
+      `Reference   ${baseUrl}/docs`,
+      '',
+      'The database has data, but not the demo workspace. For an API key, create an organization:',
+      '',
+      ['npm run bootstrap -- --organization Acme --user ada', ...persistFlag()].join(' '),
+    ])
     return
   }
-  saveDemo(target, { ...demo, baseUrl })
-  console.log(
-    `\nDemo key: ${demo.apiKey}\nIds and further keys: ${demoFile(target)}; for a shell: ${shellFile(target)}`,
-  )
-  console.log(`Reference, to try each operation: ${baseUrl}/docs\n`)
-  console.log(`${curlLines({ ...demo, baseUrl }).join('\n\n')}\n`)
-  console.log(
-    `A schedule of "* * * * *" fires within a minute. ${
-      receivesRuns
-        ? 'Runs are received here, and printed.'
-        : 'LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.'
-    }\n`,
-  )
+  const current = { ...demo, baseUrl }
+  saveDemo(target, current)
+  print([
+    'Workspace API is running. Press Ctrl-C to stop it.',
+    '',
+    `Address     ${baseUrl}`,
+    `API key     ${demo.apiKey}`,
+    `Reference   ${baseUrl}/docs`,
+    `Demo data   ${shown(demoFile(target))}`,
+    '',
+    receivesRuns
+      ? 'Try these in a second terminal. The last one creates a schedule; each minute, its run is printed here.'
+      : 'Try these in a second terminal. LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.',
+    '',
+    ...(isVerbose ? [...curlLines(current), ''] : []),
+    ...firstCurlLines(current),
+  ])
+}
+
+function print(lines: readonly string[]): void {
+  console.log(`\n${lines.join('\n')}`)
+}
+
+function persistFlag(): string[] {
+  return target.persistTo === undefined ? [] : [`--persist-to '${target.persistTo}'`]
+}
+
+/** A path relative to the project, which is where npm runs scripts, if it is inside. */
+function shown(path: string): string {
+  const fromRoot = relative(ROOT, path)
+  return fromRoot.startsWith('..') ? path : fromRoot
+}
+
+/** Waits until the signals are handled that came during synchronous work: Node polls for them once in each loop. */
+async function pendingSignals(): Promise<void> {
+  await setImmediate()
+  await setImmediate()
+}
+
+/** @throws if something answers there: requests of the demo would reach it. */
+async function checkPort(): Promise<void> {
+  const socket = connect({ host: 'localhost', port: Number(options.port) })
+  const isUsed = await new Promise((resolve) => {
+    socket.on('connect', () => resolve(true)).on('error', () => resolve(false))
+  })
+  socket.destroy()
+  if (isUsed) {
+    throw new Error(
+      `Port ${options.port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${Number(options.port) + 1}`,
+    )
+  }
 }
 
 /** Waits as long as it takes: if the server can't start, it ends this process. */
-async function untilHealthy(url: string): Promise<void> {
-  while (
-    !(await fetch(`${url}/health`)
-      .then(({ ok }) => ok)
-      .catch(() => false))
-  )
+async function untilHealthy(): Promise<void> {
+  let told = false
+  for (;;) {
+    const response = await fetch(`${baseUrl}/health`).catch(() => undefined)
+    if (response?.ok) return
+    if (response && !told) {
+      console.error(
+        `The service is not ready: GET /health answers ${response.status}: ${await response.text()}`,
+      )
+      told = true
+    }
     await setTimeout(HEALTH_CHECK_MS)
+  }
 }
 
 /** A fresh random key, if this machine has none. */

@@ -2,6 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import type { Unstable_Config as Configuration } from 'wrangler'
 
@@ -79,19 +81,55 @@ export function readObject(target: Target, key: string, file: string): void {
 
 const PARENT_CHECK_MS = 500
 
-/** Starts `wrangler dev` in the foreground and ends with it. */
-export function startDevelopmentServer(args: readonly string[]): void {
+/** Wrangler's warnings that do not concern the user: `npm run dev` fires the Cron Trigger itself. */
+const IRRELEVANT_WARNING = /WARNING.*Scheduled Workers are not automatically triggered/
+
+/**
+ * Starts `wrangler dev` and ends this process when it ends: with code 0 after Ctrl-C or `kill`.
+ * @param verbose shows all output of wrangler. Otherwise warnings and errors, those that the Worker logs included.
+ */
+export function startDevelopmentServer(args: readonly string[], verbose: boolean): void {
   const named = args.some((arg) => /^(--env|-e)\b/.test(arg))
-  const server = spawn(process.execPath, [COMMAND, 'dev', ...(named ? args : argumentsOf(args, {}))], {
-    cwd: ROOT,
-    env: quiet(),
-    stdio: 'inherit',
-  })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
+  const server = spawn(
+    process.execPath,
+    [
+      COMMAND,
+      'dev',
+      ...(named ? args : argumentsOf(args, {})),
+      ...(verbose ? [] : ['--log-level', 'warn', '--show-interactive-dev-session', 'false']),
+    ],
+    {
+      cwd: ROOT,
+      // The Worker does not use `request.cf`, which wrangler would fetch from the internet.
+      env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', ...quiet() },
+      stdio: ['inherit', 'inherit', verbose ? 'inherit' : 'pipe'],
+    },
+  )
+  if (server.stderr) void printRelevant(server.stderr)
+  let isStopping = false
+  const stop = (signal: NodeJS.Signals) => {
+    isStopping = true
+    server.kill(signal)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
   // npm passes a signal on to its shell and no further; so the server also ends when its parent has.
   const parent = process.ppid
-  setInterval(() => process.ppid !== parent && server.kill(), PARENT_CHECK_MS).unref()
-  server.on('exit', (code) => process.exit(code ?? 0))
+  setInterval(() => process.ppid !== parent && stop('SIGTERM'), PARENT_CHECK_MS).unref()
+  server.on('close', (code, signal) => {
+    if (isStopping) process.exit(0)
+    if (signal) console.error(`wrangler dev was ended by ${signal}.`)
+    process.exit(code ?? 1)
+  })
+}
+
+/** Prints what wrangler writes to stderr, without the irrelevant warning and the indented lines that belong to it. */
+async function printRelevant(stderr: Readable): Promise<void> {
+  let isIrrelevant = false
+  for await (const line of createInterface({ input: stderr })) {
+    const text = stripVTControlCharacters(line)
+    isIrrelevant = IRRELEVANT_WARNING.test(text) || (isIrrelevant && /^(\s|$)/.test(text))
+    if (!isIrrelevant) process.stderr.write(`${line}\n`)
+  }
 }
 
 /** @returns what the command printed. @throws if it failed, with what it said. */

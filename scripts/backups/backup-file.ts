@@ -187,7 +187,8 @@ export function stripCopy(database: DatabaseSync): void {
   for (const { name } of tables) database.exec(`DROP TABLE "${name}"`)
 }
 
-function migrationNames(): string[] {
+/** The migrations of this version, in order. */
+export function migrationNames(): string[] {
   return readdirSync(join(ROOT, 'migrations'))
     .filter((file) => file.endsWith('.sql'))
     .sort()

@@ -1,9 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { localDatabaseFile } from '../../scripts/database.ts'
 import { Service } from '../../scripts/service.ts'
 import {
   curlLinesOf,
@@ -43,6 +45,18 @@ async function runCurl(args: string[]): Promise<Response> {
   const headers = values.header.map((header) => header.split(': ') as [string, string])
   const [url = ''] = positionals
   return fetch(url, { method: values.method, headers, ...(values.data && { body: values.data }) })
+}
+
+async function statusesOf(lines: readonly string[]): Promise<number[]> {
+  const statuses: number[] = []
+  for (const args of lines.flatMap(curlCallsOf)) statuses.push((await runCurl(args)).status)
+  return statuses
+}
+
+/** What the script prints, without npm's own lines. */
+function screenOf(printed: string): string[] {
+  const lines = printed.trimEnd().split('\n')
+  return lines.slice(lines.findIndex((line) => line.startsWith('Starting')))
 }
 
 describe('npm run dev', () => {
@@ -116,12 +130,27 @@ describe('npm run dev', () => {
     expect((await get(`/v1/skills/${other.skillId}`, other.apiKey)).status).toBe(200)
   })
 
-  it('prints one line for each of the seven, and each works', async () => {
-    const lines = curlLinesOf(service.printed)
-    expect(lines).toHaveLength(7)
-    const statuses: number[] = []
-    for (const args of lines.flatMap(curlCallsOf)) statuses.push((await runCurl(args)).status)
-    expect(statuses).toEqual([200, 201, 201, 200, 200, 200, 200])
+  it('prints one short screen: the address, the key, the reference and three commands that work', async () => {
+    const demo = readDemo(state)
+    expect(service.printed).not.toMatch(/wrangler|WARNING|bindings|⎔/)
+    const screen = screenOf(service.printed)
+    expect(screen.length).toBeLessThanOrEqual(15)
+    expect(screen).toEqual([
+      `Starting Workspace API with the state folder ${state}`,
+      '',
+      'Workspace API is running. Press Ctrl-C to stop it.',
+      '',
+      `Address     ${demo.baseUrl}`,
+      `API key     ${demo.apiKey}`,
+      `Reference   ${demo.baseUrl}/docs`,
+      `Demo data   ${join(state, 'demo.json')}`,
+      '',
+      'Try these in a second terminal. The last one creates a schedule; each minute, its run is printed here.',
+      '',
+      ...curlLinesOf(service.printed),
+    ])
+    expect((await fetch(`${demo.baseUrl}/docs`)).status).toBe(200)
+    expect(await statusesOf(curlLinesOf(service.printed))).toEqual([200, 200, 201])
   })
 
   it('answers each line of the README as its heading says', async () => {
@@ -183,16 +212,31 @@ describe('npm run dev', () => {
     expect(holdsText(state, demo.organizationId)).toBe(true)
   })
 
-  it('keeps what is there when it is run again', async () => {
+  it('ends without a message, and keeps what is there when it is run again', async () => {
     const before = readDemo(state)
-    await stopDevServer(service)
-    service = await startDevServer(state, port)
+    const { printed } = service
+    expect(await stopDevServer(service)).toBe(0)
+    expect(service.printed).toBe(printed)
+    service = await startDevServer(state, port, '--verbose')
     expect(readDemo(state)).toEqual(before)
     expect(service.printed).toContain(before.apiKey)
     const response = await fetch(`${before.baseUrl}/v1/skills/${before.skillId}`, {
       headers: { Authorization: `Bearer ${before.apiKey}` },
     })
     expect(response.status).toBe(200)
+  })
+
+  it('shows with --verbose what wrangler prints, and a command for each of the seven operations', async () => {
+    expect(service.printed).toContain('Your Worker has access to the following bindings:')
+    expect(service.printed).toContain('No migrations to apply!')
+    const lines = curlLinesOf(service.printed)
+    expect(await statusesOf(lines)).toEqual([200, 201, 201, 200, 200, 200, 200, 200, 200, 201])
+  })
+
+  it('says in one sentence that the port is in use', async () => {
+    expect(await refusal(state, port)).toBe(
+      `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${port + 1}`,
+    )
   })
 
   it('answers a key that bootstrap makes, and a further one for the same organization', async () => {
@@ -309,6 +353,84 @@ describe('npm run dev -- --var LOCAL_RUN_ENDPOINTS:off', () => {
     expect(output.trim().split('\n')).toHaveLength(7)
   })
 })
+
+describe('npm run dev on a state folder that it cannot use', () => {
+  const folder = newFolder()
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const newStateWith = (files: Readonly<Record<string, string>>) => {
+    const state = mkdtempSync(join(folder, 'state-'))
+    for (const [file, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(state, file)), { recursive: true })
+      writeFileSync(join(state, file), content)
+    }
+    return state
+  }
+
+  const damagedDatabase = join('v3', 'd1', 'miniflare-D1DatabaseObject', 'metadata.sqlite')
+  it.each([
+    [
+      'its database is damaged',
+      { [damagedDatabase]: 'garbage' },
+      (state: string) =>
+        `The state in ${state} is damaged: ${damagedDatabase}: file is not a database; move the folder away to start with an empty one, or name another with --persist-to.`,
+    ],
+    [
+      'the description of its demo is damaged',
+      { [join('v3', 'kept')]: '', 'demo.json': '{' },
+      (state: string) =>
+        `${state}/demo.json is not JSON; delete it to keep the data without the demo, or move the state folder away to start with a new demo.`,
+    ],
+    [
+      'it has other files',
+      { 'README.md': '# Notes' },
+      (state: string) =>
+        `${state} is not a state folder: it has files, but no folder v3; name a new or an empty folder with --persist-to.`,
+    ],
+  ])('says in one sentence that %s, and changes nothing', async (_problem, files, sentence) => {
+    const state = newStateWith(files)
+    expect(await refusal(state, await freePort())).toBe(sentence(state))
+    const left = readdirSync(state, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+    expect(
+      Object.fromEntries(left.map((file) => [relative(state, file), readFileSync(file, 'utf8')])),
+    ).toEqual(files)
+  })
+
+  it('says in one sentence that the database belongs to another project, and changes nothing', async () => {
+    const state = newStateWith({})
+    const file = localDatabaseFile({ remote: false, persistTo: state })
+    mkdirSync(dirname(file), { recursive: true })
+    const database = new DatabaseSync(file)
+    database.exec('CREATE TABLE "orders" ("id" TEXT)')
+    database.close()
+    const before = readFileSync(file)
+    expect(await refusal(state, await freePort())).toBe(
+      `The database in ${state} belongs to another project: it has tables, but not the migration 0000_initial.sql; name a new or an empty folder with --persist-to.`,
+    )
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+
+  it('says in one sentence that the folder is a file', async () => {
+    const file = join(newStateWith({ file: '' }), 'file')
+    expect(await refusal(file, await freePort())).toBe(
+      `${file} is a file, not a state folder; name a new or an empty folder with --persist-to.`,
+    )
+  })
+})
+
+/** Runs it where it cannot start. @returns what it says; nothing else is printed. */
+async function refusal(state: string, port: number): Promise<string> {
+  const args = ['run', '--silent', 'dev', '--', '--port', String(port), '--persist-to', state]
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' })
+  expect([status, stdout]).toEqual([1, ''])
+  return stderr
+    .split('\n')
+    .filter((line) => !line.startsWith('npm '))
+    .join('\n')
+    .trim()
+}
 
 /** True if any file of the folder, the database's among them, has the text in it. */
 function holdsText(folder: string, text: string): boolean {

@@ -16,8 +16,8 @@ export function runScript(script: string, ...args: string[]): string {
   })
 }
 
-/** One for each of the seven. */
-const CURL_LINES = 7
+/** The commands that its screen ends with. */
+const CURL_LINES = 3
 
 /** It ends what doesn't start, so that nothing of it is left. */
 const START_MS = 120_000
@@ -38,6 +38,8 @@ export async function startDevServer(
   const server = spawn('npm', args, {
     cwd: ROOT,
     detached: true,
+    // After Ctrl-C, dash reports that it was interrupted; bash reports the exit code of the script.
+    env: { ...process.env, npm_config_script_shell: 'bash' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const timer = setTimeout(() => endGroup(server), START_MS)
@@ -71,11 +73,12 @@ export function curlLinesOf(printed: string): string[] {
     .filter((line) => line.startsWith('curl'))
 }
 
-export async function stopDevServer({ process: server }: DevServer): Promise<void> {
+/** @returns its exit code. */
+export async function stopDevServer({ process: server }: DevServer): Promise<number | null> {
   server.removeAllListeners('exit')
-  const ended = new Promise((resolve) => server.on('close', resolve))
+  const ended = new Promise<number | null>((resolve) => server.on('close', resolve))
   endGroup(server)
-  await ended
+  return ended
 }
 
 /** As Ctrl-C in a terminal does: the whole group gets the signal. */
