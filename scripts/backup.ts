@@ -1,6 +1,6 @@
 /**
- * Writes the database to a SQLite file: one consistent state, also while the service runs (docs/restore.md says what it
- * covers). The file is verified as a restore would verify it.
+ * Writes a consistent snapshot of the database to a SQLite file, also while the service runs, and verifies it as a
+ * restore does. docs/restore.md says what a backup contains.
  *
  *     npm run backup -- --output backup.sqlite [--remote [--env staging] | --persist-to some/dir]
  */
@@ -29,10 +29,15 @@ try {
 
 async function backUp(): Promise<void> {
   if (!options.output || existsSync(options.output)) {
-    throw new Error('--output: expected a file that does not exist yet')
+    throw new Error(
+      options.output
+        ? `--output ${options.output} exists already; allowed: a file that does not exist yet.`
+        : '--output is missing; allowed: a file that does not exist yet.',
+    )
   }
   const output = resolve(options.output)
-  if (!existsSync(dirname(output))) throw new Error(`--output: there is no folder ${dirname(output)}`)
+  if (!existsSync(dirname(output)))
+    throw new Error(`--output is in a folder that does not exist: ${dirname(output)}.`)
   const folder = mkdtempSync(`${output}.`)
   try {
     await writeBackup(output, join(folder, 'backup.sqlite'))
@@ -55,7 +60,7 @@ async function writeBackup(output: string, partial: string): Promise<void> {
   }
   renameSync(partial, output)
   console.log(`${output}: ${rows} rows, ${statSync(output).size} bytes`)
-  if (problem) throw new Error(`It was written, but can't be restored: ${problem}.`)
+  if (problem) throw new Error(`The backup was written, but it cannot be restored: ${problem}.`)
 }
 
 function problemOf(database: DatabaseSync): string | undefined {

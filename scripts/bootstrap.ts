@@ -1,17 +1,17 @@
 /**
- * Makes an organization, a user and its first key: how an operator gets in.
+ * Creates an organization, a user and an API key directly in the database, where no API key exists to do it by HTTP.
  *
  *     npm run bootstrap -- --organization Acme --user ada [--scopes "pins:write skills:read"] [--remote [--env staging]] [--persist-to dir]
- *     npm run bootstrap -- --organization-id <id> --user ada     a further key, if the last one was lost
- *     npm run bootstrap -- --organization Acme --service         a key that acts for no user: it makes keys for anyone
+ *     npm run bootstrap -- --organization-id <id> --user ada     another key for the user, if the last one was lost
+ *     npm run bootstrap -- --organization Acme --service         a key that acts for no user and can create keys for every user
  *
- * Prints `{ organizationId, userId, apiKey }`. The token exists only there: the database gets its SHA-256.
+ * Prints `{ organizationId, userId, apiKey }`. The token is shown only this once: the database stores its SHA-256.
  */
 import './private-files.ts'
 import { parseArgs } from 'node:util'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { isUuid } from '../src/http/fields.ts'
-import { makeKey, parseUserId } from './first-key.ts'
+import { createKey, parseUserId } from './first-key.ts'
 import { applyMigrations, TARGET_OPTIONS, targetOf } from './wrangler.ts'
 
 const USAGE =
@@ -43,10 +43,15 @@ async function bootstrap() {
   const name = options.organization
   const id = options['organization-id']?.toLowerCase()
   if ((name === undefined) === (id === undefined) || name === '') throw new Error(USAGE)
-  if (id !== undefined && !isUuid(id)) throw new Error('--organization-id: expected a UUID')
+  if (id !== undefined && !isUuid(id))
+    throw new Error(`--organization-id is not a UUID; got "${options['organization-id']}".`)
 
   if (!target.remote) applyMigrations(target)
-  return makeKey(target, { organization: id === undefined ? { name: String(name) } : { id }, userId, scopes })
+  return createKey(target, {
+    organization: id === undefined ? { name: String(name) } : { id },
+    userId,
+    scopes,
+  })
 }
 
 function parseScopes(text: string | undefined): readonly Scope[] {
@@ -54,6 +59,6 @@ function parseScopes(text: string | undefined): readonly Scope[] {
   const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '')
   const unknown = scopes.filter((scope) => !SCOPES.includes(scope as Scope))
   if (unknown.length > 0)
-    throw new Error(`--scopes: unknown ${unknown.join(', ')}; expected some of ${SCOPES.join(' ')}`)
+    throw new Error(`--scopes has unknown scopes: ${unknown.join(', ')}; allowed: ${SCOPES.join(', ')}.`)
   return scopes as Scope[]
 }

@@ -1,16 +1,16 @@
-/** The Cloudflare account that is deployed to, asked through its API with wrangler's credentials. */
+/** Cloudflare's API for one account, called with wrangler's credentials. */
 import { setTimeout } from 'node:timers/promises'
 import type { Value } from '../src/db/statement.ts'
 import { configurationOf, type Deployment, runWrangler } from './wrangler.ts'
 
 const API_URL = 'https://api.cloudflare.com/client/v4'
 
-const HOW_TO_LOG_IN = `Cloudflare does not know you: run \`npm run wrangler -- login\`, or set CLOUDFLARE_API_TOKEN. A token needs these permissions:
+const HOW_TO_LOG_IN = `You are not logged in to Cloudflare. Run \`npm run wrangler -- login\` or set CLOUDFLARE_API_TOKEN. A token needs these permissions:
 - account: Workers Scripts, D1, Workers R2 Storage and Queues (edit), Account Settings (read)
 - user: User Details and Memberships (read)
 - zone, for a domain of your own: Workers Routes (edit)`
 
-/** What D1, R2 and Workers answer with when there is no such thing. */
+/** The codes of D1, R2 and Workers for a resource that does not exist. */
 const MISSING_CODES = [7404, 10006, 10007, 10090]
 
 interface Answer<Result> {
@@ -19,7 +19,7 @@ interface Answer<Result> {
   readonly errors?: readonly { readonly code: number; readonly message: string }[]
 }
 
-/** How often a call is tried that fails for now, and how long it waits where Cloudflare does not say. */
+/** For calls that are rate limited. The pause applies where Cloudflare sends no `Retry-After`, and doubles each time. */
 const MOST_ATTEMPTS = 6
 const PAUSE_MS = 1000
 
@@ -30,9 +30,9 @@ const TOO_MANY_REQUESTS = 429
 export interface AccountDatabase {
   readonly uuid: string
   readonly name: string
-  /** Where it is, such as "WEUR". */
+  /** The location of the primary, such as "WEUR". */
   readonly running_in_region?: string
-  /** Where it has to stay, such as "eu". */
+  /** The jurisdiction that the data must not leave, such as "eu". */
   readonly jurisdiction?: string | null
   readonly read_replication?: { readonly mode: string }
 }
@@ -45,7 +45,7 @@ export interface Query {
 
 export type Row = Record<string, Value>
 
-/** Cloudflare names the id of a database in either way. */
+/** Cloudflare sends the id of a database as `id` or as `database_id`. */
 interface WorkerBinding {
   readonly type: string
   readonly name: string
@@ -53,7 +53,7 @@ interface WorkerBinding {
   readonly database_id?: string
 }
 
-/** How far an export is; the result comes at its end. */
+/** The progress of an export. `result` is set when it is complete. */
 interface ExportStep {
   readonly status?: 'active' | 'complete' | 'error'
   readonly error?: string
@@ -66,13 +66,13 @@ export class Account {
   #id: string | undefined
   #headers: Readonly<Record<string, string>> = {}
 
-  /** @param id needed only where who is logged in has several accounts. */
+  /** @param id needed only if the user who is logged in has several accounts. */
   constructor(deployment: Deployment, id: string | undefined) {
     this.#deployment = deployment
     this.#id = id
   }
 
-  /** The account of a deployment, logged in. */
+  /** Logs in to the account of a deployment. */
   static async of(deployment: Deployment): Promise<Account> {
     const id = configurationOf(deployment).account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
     const account = new Account(deployment, id)
@@ -80,19 +80,21 @@ export class Account {
     return account
   }
 
-  /** @returns the account's name. @throws what to do, if nobody is logged in or it is not clear to which account. */
+  /** @returns the account's name. @throws what to do, if nobody is logged in or the account is ambiguous. */
   logIn(): string {
     const { accounts } = this.#whoAmI()
     this.#id ??= accounts.length === 1 ? accounts[0]?.id : undefined
     if (!this.#id) {
       const list = accounts.map(({ id, name }) => `\n- ${id} (${name})`).join('')
-      throw new Error(`Set CLOUDFLARE_ACCOUNT_ID to the id of the account to deploy to.${list}`)
+      throw new Error(
+        `Your Cloudflare login has ${accounts.length} accounts. Set CLOUDFLARE_ACCOUNT_ID to the ID of the one to deploy to.${list}`,
+      )
     }
     const { token, key, email } = JSON.parse(runWrangler(['auth', 'token', '--json'], this.#deployment))
     this.#headers = token
       ? { Authorization: `Bearer ${token}` }
       : { 'X-Auth-Key': key, 'X-Auth-Email': email }
-    // Wrangler would choose one by itself, perhaps another.
+    // Otherwise wrangler would choose an account itself, perhaps another one.
     process.env.CLOUDFLARE_ACCOUNT_ID = this.#id
     return accounts.find(({ id }) => id === this.#id)?.name ?? this.#id
   }
@@ -105,7 +107,7 @@ export class Account {
     }
   }
 
-  /** @returns undefined if there is no such thing. */
+  /** @returns undefined if the resource does not exist. */
   get<Result>(path: string): Promise<Result | undefined> {
     return this.#call('GET', path)
   }
@@ -118,21 +120,21 @@ export class Account {
     return this.#call('POST', path, body)
   }
 
-  /** @throws if the account has no such database. */
+  /** @throws if the account does not have the database. */
   async databaseOf(nameOrId: string): Promise<AccountDatabase> {
     const found = await this.get<AccountDatabase>(`/d1/database/${nameOrId}`)
     if (!found) throw new Error(`The account has no D1 database ${nameOrId}.`)
     return found
   }
 
-  /** Makes a database in the place of another one, if there is one. */
+  /** Creates a database, in the location and jurisdiction of another one if there is one. */
   async createDatabase(name: string, like: AccountDatabase | undefined): Promise<AccountDatabase> {
     const { running_in_region: region, jurisdiction } = like ?? {}
     const made = await this.post<AccountDatabase>('/d1/database', {
       name,
       ...(jurisdiction ? { jurisdiction } : region && { primary_location_hint: region.toLowerCase() }),
     })
-    if (!made) throw new Error(`Cloudflare did not make the database ${name}.`)
+    if (!made) throw new Error(`Cloudflare did not create the database ${name}.`)
     return made
   }
 
@@ -143,17 +145,20 @@ export class Account {
     return binding?.database_id ?? binding?.id
   }
 
-  /** What a database was at an instant. @throws if its history does not go back so far. */
+  /** The Time Travel bookmark of a database at an instant. @throws if its history does not reach back that far. */
   async bookmarkAt(databaseId: string, instant: string): Promise<string> {
     const query = new URLSearchParams({ timestamp: instant })
     const found = await this.get<{ bookmark: string }>(
       `/d1/database/${databaseId}/time_travel/bookmark?${query}`,
     )
-    if (!found) throw new Error(`The database has no history of ${instant}.`)
+    if (!found)
+      throw new Error(
+        `The database's history does not reach back to ${instant}. Cloudflare keeps 30 days on the paid plan, 7 on the free one.`,
+      )
     return found.bookmark
   }
 
-  /** Takes a database back to a bookmark, in place. */
+  /** Restores a database to a bookmark, in place. */
   async timeTravel(databaseId: string, bookmark: string): Promise<void> {
     const query = new URLSearchParams({ bookmark })
     await this.post(`/d1/database/${databaseId}/time_travel/restore?${query}`, {})
@@ -166,7 +171,7 @@ export class Account {
     return (results ?? []).map((result) => result.results)
   }
 
-  /** Runs statements that may run twice, again if they fail. */
+  /** Runs idempotent statements, and repeats them if they fail. */
   async repeatQuery(databaseId: string, queries: readonly Query[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -190,7 +195,7 @@ export class Account {
       if (step?.result) {
         const response = await fetch(step.result.signed_url)
         if (response.ok && response.body) return response.body
-        throw new Error(`The export could not be downloaded: ${response.status}`)
+        throw new Error(`The export could not be downloaded: HTTP status ${response.status}.`)
       }
       bookmark = step?.at_bookmark
       await setTimeout(PAUSE_MS)
@@ -201,7 +206,7 @@ export class Account {
     const url = `${process.env.CLOUDFLARE_API_BASE_URL ?? API_URL}/accounts/${this.#id}${path}`
     const response = await this.#send(url, {
       method,
-      // Between two calls, wrangler may hold up this process for longer than Cloudflare keeps a connection open.
+      // A synchronous wrangler command between two calls may outlast Cloudflare's keep-alive timeout.
       headers: { 'Content-Type': 'application/json', Connection: 'close' },
       ...(body && { body: JSON.stringify(body) }),
     })
@@ -209,11 +214,11 @@ export class Account {
     const { success, result, errors = [] } = answer
     if (success) return result
     if (method === 'GET' && errors.some(({ code }) => MISSING_CODES.includes(code))) return undefined
-    const words = errors.map(({ code, message }) => `${message} [code: ${code}]`).join(', ')
-    throw new Error(`Cloudflare answered ${method} ${path} with ${response.status} ${words}`)
+    const reasons = errors.map(({ code, message }) => `${message} [code: ${code}]`).join(', ')
+    throw new Error(`Cloudflare answered ${method} ${path} with ${response.status} ${reasons}`)
   }
 
-  /** Waits and asks again where Cloudflare limits the rate of calls, and logs in again where a token has expired. */
+  /** Repeats a call that is rate limited, and logs in again if the token has expired. */
   async #send(url: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
       const response = await fetch(url, { ...request, headers: { ...request.headers, ...this.#headers } })

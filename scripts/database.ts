@@ -1,7 +1,6 @@
 /**
- * The database that a command works on, asked with bound parameters: the local one through SQLite, that of a deployment
- * through D1's HTTP API. No text of SQL passes through wrangler, which removes `BEGIN TRANSACTION;` and `COMMIT;` from it,
- * inside contents too.
+ * Queries the database of a command: the local one through SQLite, a deployed one through D1's HTTP API. SQL does not go
+ * through wrangler, because wrangler removes `BEGIN TRANSACTION;` and `COMMIT;` from it, also inside string values.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -11,10 +10,9 @@ import { parametersOf, type Statement, type Values } from '../src/db/statement.t
 import { Account, type AccountDatabase, type Query, type Row } from './cloudflare.ts'
 import { configFileOf, configurationOf, stateFolder, type Target } from './wrangler.ts'
 
-/** A process of `npm run dev` may hold the lock for as long as one of its batches takes. */
+/** `npm run dev` holds the lock for the duration of a batch. */
 const LOCK_TIMEOUT_MS = 10_000
 
-/** What a command does with a database. */
 export interface CommandDatabase {
   /** Runs the statements in one transaction. @returns the rows of each. */
   batch(queries: readonly Query[]): Promise<Row[][]>
@@ -30,7 +28,7 @@ export async function openDatabase(target: Target): Promise<CommandDatabase> {
   }
   const file = localDatabaseFile(target)
   if (!existsSync(file)) {
-    throw new Error(`There is no database in ${stateFolder(target)}. \`npm run dev\` makes one.`)
+    throw new Error(`There is no database in ${stateFolder(target)}. \`npm run dev\` creates one.`)
   }
   const database = openLocalFile(file)
   return {
@@ -59,8 +57,8 @@ export async function execute(
 }
 
 /**
- * The database that the configuration names; undefined: the account has none of this name.
- * @throws if the Worker is deployed with another one: a restore that was cut off, or an outdated configuration.
+ * Finds the database that the configuration names. @returns undefined if the account does not have it.
+ * @throws if the deployed Worker uses another one: a restore was interrupted, or the configuration is outdated.
  */
 export async function deployedDatabase(
   account: Account,
@@ -72,7 +70,7 @@ export async function deployedDatabase(
   if (bound === undefined || bound === found?.uuid) return found
   const { name: current } = await account.databaseOf(bound)
   throw new Error(
-    `The Worker uses the database ${current}, and ${basename(configFileOf(target))} names ${name}. Set database_name = "${current}".`,
+    `The deployed Worker uses the database ${current}, but ${basename(configFileOf(target))} names ${name}. Set database_name = "${current}".`,
   )
 }
 
@@ -80,7 +78,7 @@ export async function requireDeployedDatabase(account: Account, target: Target):
   const found = await deployedDatabase(account, target)
   if (found) return found
   throw new Error(
-    `The account has no D1 database ${databaseConfiguration(target).database_name}. \`npm run deploy\` makes it.`,
+    `The account has no D1 database ${databaseConfiguration(target).database_name}. \`npm run deploy\` creates it.`,
   )
 }
 
@@ -95,7 +93,7 @@ export function openLocalFile(file: string): DatabaseSync {
   return new DatabaseSync(file, { timeout: LOCK_TIMEOUT_MS, enableForeignKeyConstraints: false })
 }
 
-/** Does the work in one transaction, which other processes see as a whole or not at all. */
+/** Runs the work in one transaction. */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -112,7 +110,7 @@ export function runQuery(database: DatabaseSync, { sql, parameters = [] }: Query
   return database.prepare(sql).all(...parameters) as Row[]
 }
 
-/** The SQLite file that workerd keeps the local database in: it is named by the id of a Durable Object. */
+/** The SQLite file of the local database. workerd names it by the id of a Durable Object, which is derived from the binding. */
 export function localDatabaseFile(target: Target): string {
   const { preview_database_id, database_id, binding } = databaseConfiguration(target)
   const namespace = 'miniflare-D1DatabaseObject'

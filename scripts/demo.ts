@@ -1,4 +1,4 @@
-/** The demo workspace: what a team's workspace looks like, made through HTTP, to try the operations on. */
+/** The demo workspace of `npm run dev`: realistic data, created through HTTP, to try the operations on. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
@@ -16,7 +16,7 @@ import { stateFolder, type Target } from './wrangler.ts'
 
 export interface Demo {
   readonly baseUrl: string
-  /** A key of the user, with every scope. */
+  /** Acts for the user, with every scope. */
   readonly apiKey: string
   readonly organizationId: string
   readonly userId: string
@@ -28,12 +28,12 @@ export interface Demo {
   readonly environmentVariableKey: string
   /** The user's pins, in order. */
   readonly pins: readonly { readonly resourceType: string; readonly resourceId: string }[]
-  /** What the runs that `npm run dev` receives are signed with. */
+  /** Signs the runs that `npm run dev` receives. */
   readonly runEndpointSecret?: string
-  /** A key with every scope and no user. */
+  /** Acts for no user, with every scope. */
   readonly serviceKey: string
-  /** A key of the user that is limited to another project. */
-  readonly limitedKey: string
+  /** Acts for the user, restricted to another project. */
+  readonly restrictedKey: string
   readonly otherOrganization: {
     readonly apiKey: string
     readonly userId: string
@@ -85,25 +85,25 @@ function curlLine({ baseUrl, apiKey }: Demo, method: string, path: string, body?
   ].join(' ')
 }
 
-/** The first keys of the demo's organizations; nothing else is in them yet. */
-export interface Beginning {
+/** The API keys of the demo's two organizations, before the rest of the demo is created. */
+export interface DemoKeys {
   readonly organizationId: string
   readonly apiKey: string
   readonly serviceKey: string
   readonly otherApiKey: string
 }
 
-/** Makes the demo's organizations in an empty database. @returns undefined if it has any already. */
-export async function beginDemo(target: Target): Promise<Beginning | undefined> {
+/** Creates the demo's organizations in an empty database. @returns undefined if it has organizations already. */
+export async function createDemoKeys(target: Target): Promise<DemoKeys | undefined> {
   const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
   if (found && found.length > 0) return undefined
   const acme = organization('Acme', 'ada', 'Ada Lovelace')
   const globex = organization('Globex', 'grace', 'Grace Hopper')
-  const keyOf = (organizationId: string, name: string, userId?: string) =>
+  const mint = (organizationId: string, name: string, userId?: string) =>
     mintApiKey({ organizationId, name, scopes: SCOPES, createdAt: now(), ...(userId && { userId }) })
-  const apiKey = keyOf(acme.id, 'demo', 'ada')
-  const serviceKey = keyOf(acme.id, 'demo service')
-  const otherApiKey = keyOf(globex.id, 'demo', 'grace')
+  const apiKey = mint(acme.id, 'demo', 'ada')
+  const serviceKey = mint(acme.id, 'demo service')
+  const otherApiKey = mint(globex.id, 'demo', 'grace')
   const keys = [apiKey, serviceKey, otherApiKey]
   await execute(target, [
     ...acme.writes,
@@ -132,14 +132,14 @@ function now(): string {
   return new Date().toISOString()
 }
 
-/** Remembers the demo, or its new address, in `demo.json` of the state folder. */
+/** Writes the demo to `demo.json` and `demo.env` of the state folder. */
 export function saveDemo(target: Target, demo: Demo): void {
   mkdirSync(stateFolder(target), { recursive: true })
   writeFileSync(demoFile(target), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
   writeFileSync(shellFile(target), shellVariables(demo), { mode: 0o600 })
 }
 
-/** The same as variables of a shell, for the lines in README.md. */
+/** The variables that the commands in README.md use. */
 function shellVariables(demo: Demo): string {
   const variables = {
     BASE_URL: demo.baseUrl,
@@ -155,7 +155,7 @@ function shellVariables(demo: Demo): string {
     .join('')
 }
 
-/** The demo that the state folder has, if any. @throws if its file is not JSON. */
+/** Reads `demo.json` of the state folder, if there is one. @throws if it is not JSON. */
 export function loadDemo(target: Target): Demo | undefined {
   const file = demoFile(target)
   if (!existsSync(file)) return undefined
@@ -176,12 +176,12 @@ export function shellFile(target: Target): string {
   return join(stateFolder(target), 'demo.env')
 }
 
-/** Fills the demo's organizations through a service that runs. */
+/** Creates the rest of the demo through a running service. */
 export async function fillDemo(
   baseUrl: string,
-  { organizationId, apiKey, serviceKey, otherApiKey }: Beginning,
+  { organizationId, apiKey, serviceKey, otherApiKey }: DemoKeys,
 ): Promise<Demo> {
-  const acme = new Maker(baseUrl, apiKey)
+  const acme = new DemoClient(baseUrl, apiKey)
   const website = await acme.put('projects', newUuid(), { name: 'Website' })
   const mobile = await acme.put('projects', 'mobile-app', { name: 'Mobile app' })
   const reviewer = await acme.put('agents', newUuid(), { name: 'Reviewer' })
@@ -219,13 +219,13 @@ export async function fillDemo(
   const value = 'postgres://checkout:example@db.internal/shop'
   await acme.send('PUT', `/v1/projects/${website}/environment-variables/DATABASE_URL`, { value })
   await acme.send('PUT', '/v1/users/ada/profile-picture', Buffer.from(PICTURE, 'base64'))
-  const { token: limitedKey } = await acme.send('POST', '/v1/api-keys', {
-    name: 'demo limited',
+  const { token: restrictedKey } = await acme.send('POST', '/v1/api-keys', {
+    name: 'demo restricted',
     scopes: SCOPES,
     projectIds: [mobile],
   })
 
-  const globex = new Maker(baseUrl, otherApiKey)
+  const globex = new DemoClient(baseUrl, otherApiKey)
   const intranet = await globex.put('projects', newUuid(), { name: 'Intranet' })
   const otherOrganization = {
     apiKey: otherApiKey,
@@ -248,15 +248,15 @@ export async function fillDemo(
     environmentVariableKey: 'DATABASE_URL',
     pins,
     serviceKey,
-    limitedKey: limitedKey ?? '',
+    restrictedKey: restrictedKey ?? '',
     otherOrganization,
   }
 }
 
 const FILES_AT_ONCE = 10
 
-/** Makes what the demo is of, with one key. */
-class Maker {
+/** Creates resources of the demo with one API key. */
+class DemoClient {
   readonly #service: Service
 
   constructor(baseUrl: string, apiKey: string) {
@@ -293,7 +293,7 @@ class Maker {
   }
 }
 
-/** The files of a session that rebuilds a checkout: 130 paths. */
+/** 130 paths: more than two pages of the default size. */
 const FILE_PATHS = [
   ...tree(
     'src/checkout',

@@ -1,7 +1,7 @@
 /**
- * Lists what the project depends on in docs/dependencies.md: packages of the Worker, install scripts, licences.
+ * Writes docs/dependencies.md: the packages of the Worker, packages with install scripts, and licences.
  *
- *     npm run dependencies [-- --check]
+ *     npm run dependencies [-- --check]     with --check: fails if the file is not in step
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const packages: Record<string, LockedPackage> = JSON.parse(
 const installed = Object.entries(packages).filter(([path, { link }]) => path.includes(MODULES) && !link)
 const nameOf = (path: string) => path.slice(path.lastIndexOf(MODULES) + MODULES.length)
 
-/** The direct dependencies, and what they depend on in turn. */
+/** The packages and their transitive dependencies. */
 function closure(names: readonly string[], known = new Set<string>()): Set<string> {
   for (const name of names) {
     if (known.has(name)) continue
@@ -39,19 +39,19 @@ const ofWorker = [...closure(Object.keys(packages['']?.dependencies ?? {}))].sor
 const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript)
 const licences = new Map<string, number>()
 for (const [, { license, optional }] of installed) {
-  const licence = license ?? (optional ? 'as the package that it is a build of' : 'not stated')
+  const licence = license ?? (optional ? 'licence of the package that it is a build of' : 'not stated')
   licences.set(licence, (licences.get(licence) ?? 0) + 1)
 }
 
 const row = (...cells: readonly (string | number | undefined)[]) => `| ${cells.join(' | ')} |`
 const text = `# Dependencies
 
-Made by \`npm run dependencies\` from package-lock.json. Versions are exact, and the lock has a checksum of each.
+Generated from package-lock.json by \`npm run dependencies\`. Versions are exact, and the lock file has a checksum of each package.
 
-## Of the Worker
+## The Worker
 
-What \`dependencies\` of package.json lists, and what that needs. Of zod-openapi, which makes the OpenAPI document, nothing
-is in the bundle.
+The \`dependencies\` of package.json, with their transitive dependencies. zod-openapi generates the OpenAPI document at build
+time and is not in the bundle.
 
 ${row('package', 'version', 'licence')}
 ${row('---', '---', '---')}
@@ -59,7 +59,7 @@ ${ofWorker.map((name) => row(name, packages[MODULES + name]?.version, packages[M
 
 ## Install scripts
 
-Of all packages these have one. \`allowScripts\` in package.json names those that npm runs.
+These packages have an install script. npm runs those that \`allowScripts\` in package.json names.
 
 ${row('package', 'version')}
 ${row('---', '---')}
@@ -67,7 +67,7 @@ ${withScripts.map(([path, { version }]) => row(nameOf(path), version)).join('\n'
 
 ## Licences
 
-Of all ${installed.length} packages of the lock, development and optional builds for other systems included.
+All ${installed.length} packages of the lock file, with development dependencies and optional builds for other systems.
 
 ${row('licence', 'packages')}
 ${row('---', '---')}
@@ -79,6 +79,6 @@ ${[...licences]
 
 if (!process.argv.includes('--check')) writeFileSync(FILE, text)
 else if (readFileSync(FILE, 'utf8') !== text) {
-  console.error('docs/dependencies.md is not in step with package-lock.json: run `npm run dependencies`')
+  console.error('docs/dependencies.md is not in step with package-lock.json. Run `npm run dependencies`.')
   process.exitCode = 1
 }

@@ -1,4 +1,4 @@
-/** The steps of a deployment, in order: what each is about, what it runs, and how it tells what is there already. */
+/** The steps of a deployment, in order. Each finds out what exists already and creates what is missing. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { SCOPES } from '../src/access/scopes.ts'
 import { isOn } from '../src/environment.ts'
 import { Account } from './cloudflare.ts'
 import { databaseConfiguration, deployedDatabase, execute } from './database.ts'
-import { makeKey } from './first-key.ts'
+import { createKey } from './first-key.ts'
 import {
   applyMigrations,
   callWrangler,
@@ -22,40 +22,40 @@ import {
 } from './wrangler.ts'
 
 const SECRET = 'ENCRYPTION_KEYS'
-const THERE = 'there already'
-const MADE = 'made'
-const IF_MISSING = 'if there is none of this name in the account'
+const EXISTS = 'exists already'
+const CREATED = 'created'
+const IF_MISSING = 'created if the account has none of this name'
 const HEALTH_CHECKS = 60
 const HEALTH_CHECK_MS = 2000
 const HEALTH_TIMEOUT_MS = 10_000
 
 export interface Step {
   readonly title: string
-  /** What it is about, a line each. */
+  /** What a dry run prints about the step. */
   readonly lines: readonly string[]
-  /** What it runs of wrangler, as far as that is needed. */
+  /** The wrangler commands that it may run. */
   readonly commands: readonly (readonly string[])[]
-  /** @returns what came of it. */
+  /** @returns the result, for the operator to read. */
   readonly run: () => string | Promise<string>
 }
 
-export interface Wishes {
+export interface DeployOptions {
   readonly environment: string | undefined
   readonly config: string | undefined
-  /** Of the first key. */
+  /** The name of the first key's organization. */
   readonly organization: string
   readonly userId: string | undefined
-  /** Where a new database and a new bucket are. */
+  /** The location of a new database and bucket. */
   readonly location: string | undefined
-  /** A new account's name below workers.dev. */
+  /** The workers.dev subdomain of a new account. */
   readonly subdomain: string | undefined
-  /** Where the service answers, if not where the upload says. */
+  /** The address of the service, if the upload reports another. */
   readonly url: string | undefined
 }
 
-/** What the steps know of each other. */
-interface Deploying {
-  readonly wishes: Wishes
+/** What the steps share. */
+interface DeployContext {
+  readonly options: DeployOptions
   readonly target: Target
   readonly config: Configuration
   readonly account: Account
@@ -64,19 +64,21 @@ interface Deploying {
   address?: string | undefined
 }
 
-function deployingOf(wishes: Wishes): Deploying {
-  const { environment, config: file } = wishes
+function contextOf(options: DeployOptions): DeployContext {
+  const { environment, config: file } = options
   const target = { remote: true, persistTo: undefined, environment, config: file }
   const config = configurationOf(target)
   const account = new Account(target, config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined)
-  return { wishes, target, config, account }
+  return { options, target, config, account }
 }
 
-const databaseNames = ({ config }: Deploying) =>
+const databaseNames = ({ config }: DeployContext) =>
   config.d1_databases.map(({ database_name = '' }) => database_name)
 
-/** The steps that put a Worker that is deployed onto the database that the configuration names now. */
-export function switchStepsOf(wishes: Partial<Wishes> & Pick<Wishes, 'config' | 'url'>): Step[] {
+/** The steps that switch a deployed Worker to the database that the configuration names now. */
+export function switchStepsOf(
+  options: Partial<DeployOptions> & Pick<DeployOptions, 'config' | 'url'>,
+): Step[] {
   const none = {
     environment: undefined,
     organization: '',
@@ -84,40 +86,40 @@ export function switchStepsOf(wishes: Partial<Wishes> & Pick<Wishes, 'config' | 
     location: undefined,
     subdomain: undefined,
   }
-  const deploying = deployingOf({ ...none, ...wishes })
-  deploying.account.logIn()
+  const context = contextOf({ ...none, ...options })
+  context.account.logIn()
   return [
-    ...databaseNames(deploying).map((name) => replication(deploying, name)),
-    upload(deploying),
-    health(deploying),
+    ...databaseNames(context).map((name) => replication(context, name)),
+    upload(context),
+    health(context),
   ]
 }
 
 /** @throws what is wrong with the configuration. */
-export function stepsOf(wishes: Wishes): Step[] {
-  const deploying = deployingOf(wishes)
-  const { config } = deploying
-  const databases = databaseNames(deploying)
+export function stepsOf(options: DeployOptions): Step[] {
+  const context = contextOf(options)
+  const { config } = context
+  const databases = databaseNames(context)
   return [
-    check(deploying),
-    logIn(deploying),
-    ...databases.map((name) => database(deploying, name)),
-    ...databases.map((name) => replication(deploying, name)),
-    ...config.r2_buckets.map(({ bucket_name = '' }) => bucket(deploying, String(bucket_name))),
-    ...queueNames(config).map((name) => queue(deploying, name)),
-    ...(config.routes?.length ? [] : [subdomain(deploying)]),
-    secret(deploying),
-    migrations(deploying),
-    upload(deploying),
-    firstKey(deploying),
-    health(deploying),
+    check(context),
+    logIn(context),
+    ...databases.map((name) => database(context, name)),
+    ...databases.map((name) => replication(context, name)),
+    ...config.r2_buckets.map(({ bucket_name = '' }) => bucket(context, String(bucket_name))),
+    ...queueNames(config).map((name) => queue(context, name)),
+    ...(config.routes?.length ? [] : [subdomain(context)]),
+    secret(context),
+    migrations(context),
+    upload(context),
+    firstKey(context),
+    health(context),
   ]
 }
 
 const CHECK = ['deploy', '--dry-run', '--minify']
 
-/** Comes first, so that nothing is made for what can't be uploaded. */
-function check({ target }: Deploying): Step {
+/** The first step: a Worker that cannot be uploaded creates no resources. */
+function check({ target }: DeployContext): Step {
   return {
     title: 'Configuration and code',
     lines: [basename(configFileOf(target))],
@@ -129,23 +131,23 @@ function check({ target }: Deploying): Step {
   }
 }
 
-/** Builds the Worker, and changes nothing. @returns what it would be. @throws what is wrong with it. */
+/** Builds the Worker without uploading it. @returns wrangler's report. @throws what is wrong with it. */
 export function checkDeployment(deployment: Deployment): string {
   if (isOn(String(configurationOf(deployment).vars.LOCAL_RUN_ENDPOINTS))) {
     throw new Error(
-      'LOCAL_RUN_ENDPOINTS is "on", which lets a run endpoint be an address of the machine that delivers; allowed in a deployment: "off".',
+      'LOCAL_RUN_ENDPOINTS is "on", which allows run endpoints on local addresses; allowed in a deployment: "off".',
     )
   }
   const { stdout, stderr } = callWrangler(CHECK, deployment)
-  // Of a setting that it does not know, wrangler only warns.
+  // wrangler only warns of unknown settings.
   if (/configuration:\s*$/m.test(stderr)) throw new Error(stderr.trim())
   return stdout.replace(/^.*(?=^Total Upload)/ms, '').replace(/\s+--dry-run: exiting now\.\s*$/, '')
 }
 
-function logIn({ account }: Deploying): Step {
+function logIn({ account }: DeployContext): Step {
   return {
     title: 'Account',
-    lines: ['who is logged in: by `npm run wrangler -- login`, or CLOUDFLARE_API_TOKEN'],
+    lines: ['the account of `npm run wrangler -- login`, or of CLOUDFLARE_API_TOKEN'],
     commands: [
       ['whoami', '--json'],
       ['auth', 'token', '--json'],
@@ -154,9 +156,9 @@ function logIn({ account }: Deploying): Step {
   }
 }
 
-/** A deployment never exchanges the database of a Worker: that is for a restore, which sees to the keys. */
-function database({ account, target, wishes }: Deploying, name: string): Step {
-  const create = ['d1', 'create', name, ...located(wishes)]
+/** A deployment never switches the Worker to another database. Only a restore does, which also revokes API keys as needed. */
+function database({ account, target, options }: DeployContext, name: string): Step {
+  const create = ['d1', 'create', name, ...locationFlags(options)]
   return resource(`D1 database ${name}`, target, create, () =>
     name === databaseConfiguration(target).database_name
       ? deployedDatabase(account, target)
@@ -164,7 +166,7 @@ function database({ account, target, wishes }: Deploying, name: string): Step {
   )
 }
 
-/** What is made by one command, if it is not found. */
+/** A resource that one wrangler command creates. */
 function resource(
   title: string,
   target: Target,
@@ -176,39 +178,39 @@ function resource(
     lines: [IF_MISSING],
     commands: [create],
     run: async () => {
-      if (await find()) return THERE
+      if (await find()) return EXISTS
       runWrangler(create, target)
-      return MADE
+      return CREATED
     },
   }
 }
 
-/** Wrangler has no command for it. */
-function replication({ account, config }: Deploying, name: string): Step {
+/** Uses Cloudflare's API: wrangler has no command for read replication. */
+function replication({ account, config }: DeployContext, name: string): Step {
   const mode = config.vars.READ_REPLICATION === 'on' ? 'auto' : 'disabled'
   return {
     title: `Read replication of ${name}`,
-    lines: [`READ_REPLICATION = "${config.vars.READ_REPLICATION ?? 'off'}", so the database's is "${mode}"`],
+    lines: [`READ_REPLICATION = "${config.vars.READ_REPLICATION ?? 'off'}", so replication is "${mode}"`],
     commands: [],
     run: async () => {
       const { uuid, read_replication } = await account.databaseOf(name)
       if ((read_replication?.mode ?? 'disabled') === mode) return mode
       await account.put(`/d1/database/${uuid}`, { read_replication: { mode } })
-      return `${mode} from now on`
+      return `changed to ${mode}`
     },
   }
 }
 
-function bucket({ account, target, wishes }: Deploying, name: string): Step {
-  const create = ['r2', 'bucket', 'create', name, ...located(wishes)]
+function bucket({ account, target, options }: DeployContext, name: string): Step {
+  const create = ['r2', 'bucket', 'create', name, ...locationFlags(options)]
   return resource(`R2 bucket ${name}`, target, create, () => account.get(`/r2/buckets/${name}`))
 }
 
-function located({ location }: Wishes): string[] {
+function locationFlags({ location }: DeployOptions): string[] {
   return location === undefined ? [] : ['--location', location]
 }
 
-/** Those that are sent to, received from, and for what could not be delivered. */
+/** The queues of producers and consumers, and dead letter queues. */
 function queueNames({ queues }: Configuration): string[] {
   const producers = queues.producers?.map(({ queue }) => queue) ?? []
   const consumers =
@@ -216,60 +218,62 @@ function queueNames({ queues }: Configuration): string[] {
   return [...new Set([...producers, ...consumers])].filter((name) => typeof name === 'string')
 }
 
-function queue({ account, target }: Deploying, name: string): Step {
+function queue({ account, target }: DeployContext, name: string): Step {
   return resource(`Queue ${name}`, target, ['queues', 'create', name], async () => {
     const found = await account.get<{ queue_name: string }[]>(`/queues?${new URLSearchParams({ name })}`)
     return found?.find(({ queue_name }) => queue_name === name)
   })
 }
 
-/** An account has one for all of its Workers, once it is registered. */
-function subdomain({ account, config, wishes }: Deploying): Step {
-  const wanted = wishes.subdomain ?? `${config.name}-${randomBytes(3).toString('hex')}`
+/** An account has one workers.dev subdomain for all of its Workers. */
+function subdomain({ account, config, options }: DeployContext): Step {
+  const wanted = options.subdomain ?? `${config.name}-${randomBytes(3).toString('hex')}`
   return {
-    title: 'Name below workers.dev',
-    lines: ['if the account has none yet: the one of --subdomain, or else one is made up'],
+    title: 'Subdomain of workers.dev',
+    lines: ['created if the account has none: that of --subdomain, or a generated one'],
     commands: [],
     run: async () => {
       const found = await account.get<{ subdomain: string }>('/workers/subdomain')
-      if (found) return `${found.subdomain}.workers.dev, ${THERE}`
+      if (found) return `${found.subdomain}.workers.dev, ${EXISTS}`
       await account.put('/workers/subdomain', { subdomain: wanted })
-      return `${wanted}.workers.dev, ${MADE}`
+      return `${wanted}.workers.dev, ${CREATED}`
     },
   }
 }
 
-/** The operator's copy of the secret. Git ignores it. */
+/** The operator's copy of the encryption keys. Git ignores it. */
 function keyFileOf(target: Target): string {
   return join(dirname(configFileOf(target)), `encryption-keys.${target.environment || 'production'}.json`)
 }
 
-function secret(deploying: Deploying): Step {
-  const { account, config, target } = deploying
+function secret(context: DeployContext): Step {
+  const { account, config, target } = context
   const file = keyFileOf(target)
   return {
     title: `Secret ${SECRET}`,
-    lines: [`if the Worker has none yet: a random key, in ${basename(file)} and uploaded with the code`],
+    lines: [
+      `created if the Worker has none: a random key, written to ${basename(file)} and uploaded with the code`,
+    ],
     commands: [],
     run: async () => {
       const found = await account.get<{ name: string }[]>(`/workers/scripts/${config.name}/secrets`)
       const left = existsSync(file)
       if (found?.some(({ name }) => name === SECRET)) {
-        return left ? `${THERE}; ${basename(file)} belongs in a password manager, not here` : THERE
+        return left ? `${EXISTS}; ${basename(file)} is still here: move it into a password manager` : EXISTS
       }
-      deploying.secretsFile = file
+      context.secretsFile = file
       if (left) return `from ${basename(file)}`
-      // Each key has an id of its own, so that an older one can be put beside it.
+      // The id is unique, so that an older key can be kept beside it.
       const keys = `key-${Date.now()}:${randomBytes(32).toString('base64')}`
       writeFileSync(file, `${JSON.stringify({ [SECRET]: keys })}\n`, { mode: 0o600, flag: 'wx' })
-      return `${MADE}, in ${file}.
-Without it nobody can read the environment variables again, not even Cloudflare. Move it into a password manager.`
+      return `${CREATED}, in ${file}.
+Move this file into a password manager. If the key is lost, nobody can decrypt the environment variables, not even Cloudflare.`
     },
   }
 }
 
-/** Before the code: all since 0002 only add, so the code that is being replaced works on the new schema. */
-function migrations({ config, target }: Deploying): Step {
+/** Runs before the upload. Migrations since 0002 only add to the schema, so the code that is being replaced works with it. */
+function migrations({ config, target }: DeployContext): Step {
   const folder = config.d1_databases.find(({ binding }) => binding === 'DB')?.migrations_dir ?? 'migrations'
   const files = readdirSync(join(dirname(configFileOf(target)), folder)).filter((file) =>
     file.endsWith('.sql'),
@@ -280,36 +284,38 @@ function migrations({ config, target }: Deploying): Step {
     commands: [['d1', 'migrations', 'apply', 'DB', '--remote']],
     run: () => {
       const printed = applyMigrations(target)
-      return printed.includes('No migrations to apply') ? 'none is new' : 'applied'
+      return printed.includes('No migrations to apply') ? 'up to date' : 'applied'
     },
   }
 }
 
-function upload(deploying: Deploying): Step {
-  const { config, target } = deploying
+function upload(context: DeployContext): Step {
+  const { config, target } = context
   const command = ['deploy', '--minify']
   return {
     title: `Worker ${config.name}`,
     lines: [
-      'the first time with the secret, then without',
+      'with the secret if it was created now',
       ...(config.routes ?? []).map((route) => `route ${patternOf(route)}`),
       ...(config.triggers.crons ?? []).map((cron) => `cron trigger ${cron}`),
       ...(config.queues.consumers ?? []).map(({ queue }) => `consumer of queue ${queue}`),
-      ...config.ratelimits.map(({ name, simple }) => `${name}: ${simple.limit} in ${simple.period} s`),
+      ...config.ratelimits.map(
+        ({ name, simple }) => `rate limit ${name}: ${simple.limit} in ${simple.period} s`,
+      ),
       ...Object.entries(config.placement ?? {}).map(([name, value]) => `placement: ${name} ${value}`),
       ...Object.entries(config.limits ?? {}).map(([name, value]) => `limit: ${name} ${value}`),
-      ...(config.assets?.directory ? [`assets of ${basename(config.assets.directory)}`] : []),
+      ...(config.assets?.directory ? [`assets from ${basename(config.assets.directory)}`] : []),
     ],
     commands: [[...command, '--secrets-file', basename(keyFileOf(target))], command],
     run: () => {
       const folder = mkdtempSync(join(tmpdir(), 'workspace-api-deploy-'))
       const output = join(folder, 'output.ndjson')
       try {
-        const { secretsFile } = deploying
+        const { secretsFile } = context
         const args = secretsFile ? [...command, '--secrets-file', secretsFile] : command
         callWrangler(args, target, { WRANGLER_OUTPUT_FILE_PATH: output })
-        deploying.address = addressOf(config, readFileSync(output, 'utf8'))
-        return `uploaded${deploying.address ? ` to ${deploying.address}` : ''}`
+        context.address = addressOf(config, readFileSync(output, 'utf8'))
+        return `uploaded${context.address ? ` to ${context.address}` : ''}`
       } finally {
         rmSync(folder, { recursive: true })
       }
@@ -317,7 +323,7 @@ function upload(deploying: Deploying): Step {
   }
 }
 
-/** A route of the configuration, or what the upload wrote down: a line of JSON for each event. */
+/** The host of a route, or else the address in wrangler's output file, which has a line of JSON for each event. */
 function addressOf({ routes = [] }: Configuration, output: string): string | undefined {
   const hosts = routes.map((route) => patternOf(route).replace(/\/\*$/, ''))
   const host = hosts.find((pattern) => !pattern.includes('*'))
@@ -333,39 +339,42 @@ function patternOf(route: NonNullable<Configuration['routes']>[number]): string 
   return typeof route === 'string' ? route : route.pattern
 }
 
-function firstKey({ target, wishes }: Deploying): Step {
-  const { organization, userId } = wishes
-  const whose = userId === undefined ? 'that acts for no user' : `of user "${userId}"`
+function firstKey({ target, options }: DeployContext): Step {
+  const { organization, userId } = options
+  const subject = userId === undefined ? 'no user' : `user "${userId}"`
   return {
     title: 'First key',
-    lines: [
-      `if there is no organization yet: "${organization}", and a key ${whose}, as by \`npm run bootstrap\``,
-    ],
+    lines: [`created if there is no organization: "${organization}", and a key that acts for ${subject}`],
     commands: [],
     run: async () => {
       const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
-      if (found && found.length > 0) return 'none made, as there is an organization'
-      const made = await makeKey(target, { organization: { name: organization }, userId, scopes: SCOPES })
-      return `${MADE}, and shown only here\n${JSON.stringify(made)}`
+      if (found && found.length > 0) return 'skipped: an organization exists'
+      const created = await createKey(target, {
+        organization: { name: organization },
+        userId,
+        scopes: SCOPES,
+      })
+      return `${CREATED}; the API key is shown only this once\n${JSON.stringify(created)}`
     },
   }
 }
 
-function health(deploying: Deploying): Step {
+function health(context: DeployContext): Step {
   return {
     title: 'Health',
-    lines: ['GET /health of where it was uploaded to, or of --url'],
+    lines: ['waits until GET /health answers 200, at the address of the upload or of --url'],
     commands: [],
     run: async () => {
-      const address = deploying.wishes.url?.replace(/\/+$/, '') ?? deploying.address
-      if (!address) throw new Error('Give --url: the upload did not say where the service answers.')
+      const address = context.options.url?.replace(/\/+$/, '') ?? context.address
+      if (!address)
+        throw new Error('The upload reported no address. Pass the address of the service with --url.')
       await untilHealthy(`${address}/health`)
-      return `${address} is well\n\n    curl ${address}/v1/me -H "Authorization: Bearer $API_KEY"\n`
+      return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $API_KEY"\n`
     },
   }
 }
 
-/** @throws if it is not for longer than a new address takes. */
+/** @throws if the service is not healthy within the time that a new address takes to be known. */
 async function untilHealthy(url: string): Promise<void> {
   let last = ''
   for (let check = 0; check < HEALTH_CHECKS; check++) {
@@ -378,7 +387,5 @@ async function untilHealthy(url: string): Promise<void> {
       last = String((error as Error).cause ?? error)
     }
   }
-  throw new Error(
-    `${url} is not healthy: ${last}\nA new address can take some minutes until it is known everywhere.`,
-  )
+  throw new Error(`${url} is not healthy: ${last}\nA new address can take some minutes to work everywhere.`)
 }

@@ -1,13 +1,13 @@
 /**
- * Takes an empty Cloudflare account to a running service; run again, it upgrades. What is there is left as it is
+ * Deploys the service to a Cloudflare account, and upgrades it when run again. Existing resources are not changed
  * (docs/deploy.md).
  *
  *     npm run deploy [-- --env staging]
- *     npm run deploy -- --dry-run                        every resource and step; needs no account, changes nothing
- *     npm run deploy -- --organization Acme --user ada   whose the first key is; else "Workspace", and no user
- *     npm run deploy -- --location weur                  where a new database and a new bucket are
- *     npm run deploy -- --subdomain acme                 a new account's name below workers.dev
- *     npm run deploy -- --url https://api.example.com    where the service answers, if not where the upload says
+ *     npm run deploy -- --dry-run                        lists every resource and step; needs no account, changes nothing
+ *     npm run deploy -- --organization Acme --user ada   for the first key; default: "Workspace", no user
+ *     npm run deploy -- --location weur                  location of a new database and bucket
+ *     npm run deploy -- --subdomain acme                 the workers.dev subdomain of a new account
+ *     npm run deploy -- --url https://api.example.com    the address of the service, if the upload reports another
  *     npm run deploy -- --config some/wrangler.toml
  */
 import { parseArgs } from 'node:util'
@@ -32,29 +32,30 @@ const deployment = { environment: options.env, config: options.config }
 try {
   await deploy()
 } catch (error) {
-  console.error(wordsOf(error))
+  console.error(messageOf(error))
   process.exitCode = 1
 }
 
 async function deploy(): Promise<void> {
   const { organization, location, subdomain, url } = options
   const userId = parseUserId(options.user)
-  if (options.user !== undefined && userId === undefined) throw new Error('--user: expected an id')
-  if (organization === '') throw new Error('--organization: expected a name')
+  if (options.user !== undefined && userId === undefined)
+    throw new Error(`--user is not a user ID; got "${options.user}".`)
+  if (organization === '') throw new Error('--organization is empty; allowed: a name.')
   const steps = stepsOf({ ...deployment, organization, userId, location, subdomain, url })
   for (const [index, step] of steps.entries()) {
     const heading = `${index + 1}/${steps.length} ${step.title}`
-    if (options['dry-run']) show(heading, step)
-    else await take(heading, step)
+    if (options['dry-run']) printStep(heading, step)
+    else await runStep(heading, step)
   }
   if (options['dry-run']) {
     console.log(
-      `\n${checkDeployment(deployment)}\n\nThe configuration is valid. Nothing was made or changed.`,
+      `\n${checkDeployment(deployment)}\n\nThe configuration is valid. Nothing was created or changed.`,
     )
   }
 }
 
-function show(heading: string, { lines, commands }: Step): void {
+function printStep(heading: string, { lines, commands }: Step): void {
   console.log(heading)
   for (const line of lines) console.log(`    ${line}`)
   for (const command of commands) {
@@ -62,22 +63,22 @@ function show(heading: string, { lines, commands }: Step): void {
   }
 }
 
-/** As a shell takes it. */
-function quoted(word: string): string {
-  return /^[\w./=@:-]+$/.test(word) ? word : `'${word}'`
+/** Quotes an argument for a shell. */
+function quoted(argument: string): string {
+  return /^[\w./=@:-]+$/.test(argument) ? argument : `'${argument}'`
 }
 
-async function take(heading: string, { run }: Step): Promise<void> {
+async function runStep(heading: string, { run }: Step): Promise<void> {
   try {
     console.log(`${heading}: ${await run()}`)
   } catch (error) {
     throw new Error(
-      `${heading}: failed\n\n${wordsOf(error)}\n\nWhat is done stays done: run the same command again, and it goes on from here.`,
+      `${heading}: failed\n\n${messageOf(error)}\n\nThe steps before this one are done. To continue from here, run the same command again.`,
     )
   }
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined ? error.message : `${error.message}\n\n${wordsOf(error.cause)}`
+  return error.cause === undefined ? error.message : `${error.message}\n\n${messageOf(error.cause)}`
 }

@@ -1,5 +1,5 @@
 /**
- * Runs the service on this machine: makes a secret, applies the migrations, starts `wrangler dev`, fills an empty
+ * Runs the service on this machine: creates an encryption key, applies the migrations, starts `wrangler dev`, fills an empty
  * database with the demo workspace, fires the Cron Trigger each minute and receives the demo's runs.
  *
  *     npm run dev [-- --verbose --port 9000 --persist-to some/dir …]
@@ -14,7 +14,7 @@ import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import {
-  beginDemo,
+  createDemoKeys,
   curlLines,
   type Demo,
   demoFile,
@@ -30,7 +30,7 @@ import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from './wr
 const DEFAULT_PORT = '8787'
 const HEALTH_CHECK_MS = 200
 
-/** What is different on this machine, unless a flag says otherwise. */
+/** Settings that differ from wrangler.toml on this machine, unless a `--var` flag sets them. */
 const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RUN_ENDPOINTS: 'on' }
 
 const VERBOSE = '--verbose'
@@ -75,11 +75,11 @@ async function run(): Promise<void> {
   checkStateFolder(target)
   loadDemo(target)
   console.log(`Starting Workspace API with the state folder ${shown(stateFolder(target))}`)
-  makeSecret(join(ROOT, '.dev.vars'))
+  createSecret(join(ROOT, '.dev.vars'))
   const migrations = applyMigrations(target)
   await pendingSignals()
   if (isVerbose) console.log(migrations)
-  const beginning = await beginDemo(target)
+  const demoKeys = await createDemoKeys(target)
   await pendingSignals()
   hasServer = true
   startDevelopmentServer(
@@ -88,14 +88,14 @@ async function run(): Promise<void> {
       ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', DEFAULT_PORT]),
       ...(target.persistTo === undefined ? ['--persist-to', stateFolder(target)] : []),
       ...settings.flatMap((setting) => ['--var', setting]),
-      // Its own address, also where wrangler.toml has a route.
+      // Otherwise a route in wrangler.toml would be the address that the Worker sees.
       '--local-upstream',
       `localhost:${options.port}`,
     ],
     showsOutput,
   )
   await untilHealthy()
-  const demo = beginning ? await fillDemo(baseUrl, beginning) : loadDemo(target)
+  const demo = demoKeys ? await fillDemo(baseUrl, demoKeys) : loadDemo(target)
   showScreen(demo && receivesRuns ? await receiveRuns(baseUrl, demo) : demo)
   await tickEachMinute(baseUrl)
 }
@@ -167,7 +167,7 @@ async function checkPort(): Promise<void> {
   }
 }
 
-/** Waits as long as it takes: if the server can't start, it ends this process. */
+/** Waits without a limit: if the server cannot start, this process ends with it. */
 async function untilHealthy(): Promise<void> {
   let told = false
   for (;;) {
@@ -183,8 +183,8 @@ async function untilHealthy(): Promise<void> {
   }
 }
 
-/** A fresh random key, if this machine has none. */
-function makeSecret(file: string): void {
+/** Writes a random encryption key, unless the file exists. */
+function createSecret(file: string): void {
   if (existsSync(file)) return
   writeFileSync(file, `ENCRYPTION_KEYS="dev-1:${randomBytes(32).toString('base64')}"\n`, { mode: 0o600 })
 }

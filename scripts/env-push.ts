@@ -1,10 +1,11 @@
 /**
- * Puts the variables of a .env file, as dotenv reads it, into a project.
+ * Stores the variables of a .env file in a project.
  *
  *     npm run env:push -- <.env file> --project <id> [--url http://localhost:8787] [--key wsk_…]
  *
- * Sends up to 100 at a time, each time all or none. Prints names and counts, never values. The project's other variables stay as they are. The key is --key,
- * WORKSPACE_API_KEY or that of the demo workspace, with the scope environment-variables:write.
+ * Sends up to 100 variables per request; each request stores all of them or none. Prints names, never values. The project's
+ * other variables do not change. The API key is that of --key, of WORKSPACE_API_KEY or of the demo workspace, in this order; it
+ * needs the scope environment-variables:write.
  */
 import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
@@ -24,7 +25,7 @@ interface Variable {
   readonly value: string
 }
 
-/** The answer: a variable that is new was updated when it was created. */
+/** The response. A variable is new if both times are equal. */
 interface Stored {
   readonly items: readonly { readonly key: string; readonly createdAt: string; readonly updatedAt: string }[]
 }
@@ -70,12 +71,12 @@ function pathOf(projectId: string): string {
   )
 }
 
-/** @throws if the file has nothing to push. */
+/** @throws if the file has no variables. */
 function readVariables(file: string): Variable[] {
   const bytes = readBytes(file)
-  if (!isUtf8(bytes)) throw new Error(`${file}: not text in UTF-8`)
+  if (!isUtf8(bytes)) throw new Error(`${file} is not UTF-8 text.`)
   const variables = Object.entries(parse(bytes)).map(([key, value]) => ({ key, value }))
-  if (variables.length === 0) throw new Error(`${file}: there are no variables in it`)
+  if (variables.length === 0) throw new Error(`${file} has no variables.`)
   return variables
 }
 
@@ -83,11 +84,11 @@ function readBytes(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new Error(`${file}: can't be read (${(error as NodeJS.ErrnoException).code})`)
+    throw new Error(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}.`)
   }
 }
 
-/** As few requests as the service takes them in. */
+/** Splits the variables into as few requests as the limits of the service allow. */
 function chunksOf(variables: readonly Variable[]): Variable[][] {
   const chunks: Variable[][] = []
   let chunk: Variable[] = []
@@ -105,7 +106,7 @@ function chunksOf(variables: readonly Variable[]): Variable[][] {
   return chunks
 }
 
-/** @throws if the service would refuse these variables, so that a wrong file changes nothing. */
+/** @throws if the service would reject these variables. All are checked first, so that a wrong file changes nothing. */
 function check(variables: readonly Variable[]): void {
   const schema = setEnvironmentVariablesContract.body
   const data = { variables }

@@ -1,4 +1,4 @@
-/** An organization, a user and its first key, written into the database itself: how an operator gets in. */
+/** Creates an organization, a user and an API key directly in the database. */
 import { v7 as newUuid } from 'uuid'
 import {
   insertApiKey,
@@ -13,23 +13,26 @@ import { externalId } from '../src/http/fields.ts'
 import { execute } from './database.ts'
 import type { Target } from './wrangler.ts'
 
-export interface WantedKey {
-  /** A new one of this name, or one that is there. */
+export interface KeyRequest {
+  /** The name of a new organization, or the id of an existing one. */
   readonly organization: { readonly name: string } | { readonly id: string }
-  /** Left out: the key acts for no user, and makes keys for anyone. */
+  /** If undefined, the key acts for no user and can create keys for every user. */
   readonly userId: string | undefined
   readonly scopes: readonly Scope[]
 }
 
-/** As it is printed. The token exists only there: the database gets its SHA-256. */
-export interface MadeKey {
+/** Printed once: the database stores only the SHA-256 of the token. */
+export interface CreatedKey {
   readonly organizationId: string
   readonly userId: string | null
   readonly apiKey: string
 }
 
-/** @throws if the organization is to be there and is not, or the user was deleted. */
-export async function makeKey(target: Target, { organization, userId, scopes }: WantedKey): Promise<MadeKey> {
+/** @throws if the organization does not exist, or the user was deleted. */
+export async function createKey(
+  target: Target,
+  { organization, userId, scopes }: KeyRequest,
+): Promise<CreatedKey> {
   if ('id' in organization) await requireOrganization(target, organization.id, userId)
   const now = new Date().toISOString()
   const organizationId = 'id' in organization ? organization.id : newUuid()
@@ -71,11 +74,13 @@ async function requireOrganization(
     { statement: selectOrganization, values: { id: organizationId } },
     { statement: selectDeletedUser, values: { organizationId, id: userId ?? null } },
   ])
-  if (!found?.length) throw new Error(`--organization-id: there is no organization ${organizationId}`)
-  if (deleted?.length) throw new Error('--user: this user was deleted, and its id is never used again')
+  if (!found?.length)
+    throw new Error(`--organization-id is not the ID of an organization; got "${organizationId}".`)
+  if (deleted?.length)
+    throw new Error(`--user is the ID of a deleted user; got "${userId}". IDs are not reused.`)
 }
 
-/** @returns undefined if it is not an id. */
+/** @returns undefined if the text is not a user ID. */
 export function parseUserId(text: string | undefined): string | undefined {
   return externalId({}).safeParse(text).data
 }

@@ -1,4 +1,4 @@
-/** What `npm run dev` does for schedules: it ticks each minute, and receives the demo's runs and prints them. */
+/** What `npm run dev` does for schedules: it runs the tick each minute, and receives and prints the demo's runs. */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -9,7 +9,7 @@ import { Service } from './service.ts'
 
 const MINUTE_MS = 60_000
 
-/** Tells the receiver of `npm run dev` from one that somebody set instead. */
+/** Distinguishes this receiver from a run endpoint that the user has set. */
 const RECEIVER_PATH = '/npm-run-dev'
 
 /** Fires the Cron Trigger each minute, which wrangler leaves to others. It never ends. */
@@ -27,8 +27,8 @@ interface RunEndpoint {
 }
 
 /**
- * Has the demo's runs sent to this process, which verifies each and prints it.
- * @returns the demo with the secret of its run endpoint; as it was, if somebody set another endpoint.
+ * Sets this process as the demo's run endpoint; it verifies and prints each run.
+ * @returns the demo with the secret of its run endpoint; unchanged, if the user has set another endpoint.
  */
 export async function receiveRuns(baseUrl: string, demo: Demo): Promise<Demo> {
   const service = new Service(baseUrl, demo.apiKey)
@@ -58,18 +58,21 @@ async function newSecret(service: Service): Promise<string> {
   return body.secret
 }
 
-/** What to answer, and what to print. */
+/** @returns the status to answer with, and the line to print. */
 async function receive(request: IncomingMessage, secret: string): Promise<{ status: number; line: string }> {
   const body = await text(request)
   try {
     new Webhook(secret).verify(body, request.headers as Record<string, string>)
   } catch (error) {
-    return { status: 401, line: `A delivery was refused: ${(error as Error).message}` }
+    return {
+      status: 401,
+      line: `A run was refused, because its signature is not valid: ${(error as Error).message}`,
+    }
   }
   const { data } = JSON.parse(body)
-  const owner = data.projectId === null ? `agent ${data.agentId}` : `project ${data.projectId}`
+  const parent = data.projectId === null ? `agent ${data.agentId}` : `project ${data.projectId}`
   return {
     status: 204,
-    line: `Run ${data.id}: "${data.cron}" of ${owner} came due at ${data.scheduledAt}. The signature is right.`,
+    line: `Run ${data.id}: "${data.cron}" of ${parent} came due at ${data.scheduledAt}. Its signature is valid.`,
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Fails if package-lock.json would not install on every system, or is not in step with package.json. Warns of packages
- * without `integrity`, whose contents npm cannot verify; `--strict` fails on them.
+ * Fails if package-lock.json lacks a build for an operating system, or is not in step with package.json. Warns of packages
+ * without `integrity`, whose contents npm cannot verify; with `--strict` it fails on them.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,22 +25,22 @@ for (const folder of ['', 'client', 'bench']) {
   const manifest: LockedPackage = read(join(folder, 'package.json'))
   for (const kind of ['dependencies', 'devDependencies'] as const) {
     if (JSON.stringify(packages[folder]?.[kind]) !== JSON.stringify(manifest[kind])) {
-      problems.push(`${join(folder, 'package.json')}: its ${kind} are not those of the lock`)
+      problems.push(`${join(folder, 'package.json')}: its ${kind} differ from those in package-lock.json.`)
     }
     for (const [name, version] of Object.entries(manifest[kind] ?? {})) {
       if (!/^\d+\.\d+\.\d+(-\w+)?$/.test(version))
-        problems.push(`${name}: ${version} is not an exact version`)
+        problems.push(`${name}: the version is not exact; got "${version}".`)
     }
   }
 }
 
 for (const [path, { resolved, link, optionalDependencies }] of Object.entries(packages)) {
-  if (resolved && !link) problems.push(`${path}: it names the registry that it came from`)
+  if (resolved && !link) problems.push(`${path}: "resolved" names a registry; allowed: no "resolved".`)
   for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
-    // Exact pins are the builds for other systems: `npm ci` there needs an entry for each.
+    // Optional dependencies with exact versions are builds for one system. `npm ci` needs an entry for each system.
     const isBuild = /^\d/.test(version)
-    if (isBuild && !placesOf(path, name).some((place) => packages[place]?.version === version)) {
-      problems.push(`${name}@${version}: the lock has no entry for this build, which ${path} wants`)
+    if (isBuild && !lookupPaths(path, name).some((candidate) => packages[candidate]?.version === version)) {
+      problems.push(`${name}@${version}: package-lock.json has no entry for this build of ${path}.`)
     }
   }
 }
@@ -60,8 +60,8 @@ if (unverified.length > 0) {
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exitCode = 1
 
-/** Where Node looks for a package that the one at `path` needs: in each folder upwards. */
-function placesOf(path: string, name: string): string[] {
+/** The paths where Node looks for a dependency of the package at `path`: in each parent folder. */
+function lookupPaths(path: string, name: string): string[] {
   const segments = path.split('/node_modules/')
   const folders = segments.map((_, index) => segments.slice(0, index + 1).join('/node_modules/'))
   return [...folders.map((folder) => `${folder}/node_modules/${name}`), `node_modules/${name}`]

@@ -1,4 +1,4 @@
-/** Fails if the schema (src/db/schema.ts) has changes that no migration makes, or a migration was altered. */
+/** Fails if src/db/schema.ts has changes that no migration has, or if drizzle-kit rejects the migrations. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ try {
   ])
   if (readdirSync(copy).length !== before) {
     console.error(
-      `${output}\nThe schema is ahead of the migrations: run \`npm run db:generate -- --name <purpose>\`.`,
+      `${output}\nsrc/db/schema.ts has changes without a migration. Run \`npm run db:generate -- --name <purpose>\`.`,
     )
     process.exitCode = 1
   }
@@ -29,7 +29,7 @@ try {
 
 function drizzleKit(args: readonly string[]): string {
   const command = join(ROOT, 'node_modules', 'drizzle-kit', 'bin.cjs')
-  // drizzle-kit takes a path from the working folder only.
+  // drizzle-kit accepts only paths relative to the working folder.
   const relative = args.map((arg) => (arg === copy ? `./${copy.slice(ROOT.length + 1)}` : arg))
   const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...relative], {
     cwd: ROOT,

@@ -1,4 +1,4 @@
-/** Holds the OpenAPI document against Redocly's recommended rules. */
+/** Checks the OpenAPI document with Redocly's recommended rules. */
 import { createConfig, formatProblems, lintFromString } from '@redocly/openapi-core'
 import { openapiDocument } from '../src/openapi/document.ts'
 import { loadOperations } from '../src/operations.ts'
@@ -6,7 +6,7 @@ import { loadOperations } from '../src/operations.ts'
 const config = await createConfig({
   extends: ['recommended'],
   rules: {
-    // The document can't know where it is deployed: its servers are paths.
+    // The servers are paths: the document does not know where it is deployed.
     'no-server-example.com': 'error',
     'operation-4xx-response': 'error',
   },
@@ -16,7 +16,7 @@ const found = await lintFromString({
   absoluteRef: 'openapi.json',
   config,
 })
-// Nothing that `GET /v1/me` takes could be wrong: what it refuses comes from the service, under `default`.
+// `GET /v1/me` has no parameters, so no 4xx status of its own; the shared errors are under `default`.
 const problems = found.filter(
   ({ ruleId, location }) =>
     ruleId !== 'operation-4xx-response' || !location[0]?.pointer?.startsWith('#/paths/~1v1~1me/'),

@@ -1,11 +1,11 @@
 /**
- * Everything that an organization has, as files; or nothing of it any more.
+ * Exports all data of an organization to files, or deletes it.
  *
  *     npm run organization -- export <id> --output some/dir [--remote [--env staging] | --persist-to some/dir]
  *     npm run organization -- delete <id> --name <its name> [--remote [--env staging] | --persist-to some/dir]
  *
- * An export has a file of JSON lines for each table, and the contents of files and pictures; no value of an environment variable,
- * no secret, no hash of a key. A deletion leaves no row; the tick deletes the objects.
+ * An export has a file of JSON lines for each table, and the contents of session files and profile pictures. It has no values
+ * of environment variables, no secrets and no hashes of API keys. A deletion removes every row; the tick deletes the objects.
  */
 import './private-files.ts'
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs'
@@ -17,14 +17,14 @@ import type { Row } from './cloudflare.ts'
 import { openDatabase } from './database.ts'
 import { readObject, TARGET_OPTIONS, targetOf } from './wrangler.ts'
 
-/** A row may have 1 MiB. */
+/** Bounds the memory of a page: a row has up to 1 MiB. */
 const PAGE_SIZE = 100
-const ROWS_AT_ONCE = 5000
+const ROWS_PER_DELETION = 5000
 
-/** What an export leaves out: secrets, hashes and ciphertexts. */
+/** The columns that an export leaves out: secrets, hashes and ciphertexts. */
 const SECRETS = ['sealedValue', 'sealedSecret', 'previousSealedSecret', 'hash', 'idempotencyFingerprint']
 
-/** Where rows refer to objects. */
+/** The columns that refer to objects. */
 const OBJECT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   sessionFiles: ['objectKey'],
   profilePictures: ['objectKey', 'uploadingObjectKey'],
@@ -43,10 +43,10 @@ const [verb, id = ''] = positionals
 const database = await openDatabase(target).catch((error: Error) => fail(error.message))
 
 const [organization] = await rowsOf('SELECT * FROM "organizations" WHERE "id" = ?', id)
-if (!organization) fail(`There is no organization "${id}"`)
+if (!organization) fail(`There is no organization with this ID; got "${id}".`)
 else if (verb === 'export') await exportOrganization()
 else if (verb === 'delete') await deleteOrganization()
-else fail('Expected "export <id>" or "delete <id>"')
+else fail(`The command is not valid; got "${verb}"; allowed: export <id>, delete <id>.`)
 database.close()
 
 function fail(message: string): never {
@@ -59,7 +59,7 @@ async function rowsOf(sql: string, ...parameters: readonly Value[]): Promise<Row
   return rows
 }
 
-/** How many rows the organization has in each table, where it has any; its keys first. */
+/** The tables with rows of the organization, and how many; API keys first. */
 async function countRows(): Promise<[table: string, count: number][]> {
   const tables = await rowsOf(
     `SELECT "name" FROM sqlite_master WHERE "type" = 'table' AND instr("sql", 'organizationId') > 0
@@ -76,7 +76,13 @@ async function countRows(): Promise<[table: string, count: number][]> {
 
 async function exportOrganization(): Promise<void> {
   const folder = resolve(options.output ?? '')
-  if (!options.output || existsSync(folder)) fail('--output: expected a folder that does not exist yet')
+  if (!options.output || existsSync(folder)) {
+    fail(
+      options.output
+        ? `--output ${options.output} exists already; allowed: a folder that does not exist yet.`
+        : '--output is missing; allowed: a folder that does not exist yet.',
+    )
+  }
   mkdirSync(folder, { recursive: true })
   writeRows(folder, 'organizations', [organization ?? {}])
   let missing = 0
@@ -96,7 +102,7 @@ async function exportOrganization(): Promise<void> {
     }
   }
   if (missing > 0) {
-    console.error(`${missing} contents are missing in the object store: "file" is null in contents.jsonl.`)
+    console.error(`The object store lacks ${missing} contents. Their "file" is null in contents.jsonl.`)
     process.exitCode = 1
   }
 }
@@ -110,7 +116,7 @@ function writeRows(folder: string, table: string, rows: readonly Row[]): void {
 }
 
 /**
- * Writes the content of a file or picture, and a line of `contents.jsonl` that says where it is.
+ * Writes the content of a file or picture, and its place to a line of `contents.jsonl`.
  * @returns false if the object store does not have it.
  */
 function exportObject(folder: string, table: string, row: Row): boolean {
@@ -134,9 +140,9 @@ function exportObject(folder: string, table: string, row: Row): boolean {
 }
 
 /**
- * Creates an empty file for a content, at its path if the file system takes it: not one that leads out of its folder, that is too long,
- * or that another path stands in the way of (`a` beside `a/b`, `A` beside `a`). Such a content is named by its id.
- * @returns its path relative to the export.
+ * Creates an empty file for a content, at its path if possible, otherwise by its id. A path is not possible if it leads out of
+ * the folder, is too long for the file system, or conflicts with another one (`a` and `a/b`; `A` and `a`, if case is ignored).
+ * @returns the path relative to the export.
  */
 function createFile(folder: string, subfolder: string, path: string, id: string): string {
   const parent = join(folder, subfolder)
@@ -147,19 +153,21 @@ function createFile(folder: string, subfolder: string, path: string, id: string)
       closeSync(openSync(file, 'wx'))
       return relative(folder, file)
     } catch {
-      // The file system does not take the path.
+      // The file is named by its id.
     }
   }
-  if (!isUuid(id)) throw new Error('A content has an id that is not a UUID')
+  if (!isUuid(id)) throw new Error(`The ID of a content is not a UUID; got "${id}".`)
   mkdirSync(join(folder, 'by-id'), { recursive: true })
   return join('by-id', id)
 }
 
 async function deleteOrganization(): Promise<void> {
   if (options.name !== organization?.name) {
-    fail(`--name: expected "${organization?.name}", so that no other is deleted by mistake`)
+    fail(
+      `--name is not the name of the organization; got "${options.name ?? ''}"; allowed: "${organization?.name}".`,
+    )
   }
-  // Its keys go first: from then on no request of the organization is accepted. An upload that is under way marked its object before.
+  // API keys are deleted first, so that the organization can make no more requests. Uploads in progress have recorded their objects.
   for (let counts = await countRows(); counts.length > 0; counts = await countRows()) {
     for (const [table, count] of counts) {
       console.log(`${table}: ${count} rows to delete`)
@@ -168,13 +176,13 @@ async function deleteOrganization(): Promise<void> {
   }
   await rowsOf('DELETE FROM "organizations" WHERE "id" = ?', id)
   console.log(
-    `${(await countRows()).length} tables have rows of the organization. The tick deletes its objects.`,
+    `Deleted. ${(await countRows()).length} tables have rows of the organization. The tick deletes its objects.`,
   )
 }
 
-/** Deletes some rows, and marks their objects for deletion in the same transaction: the tick deletes no object that a row refers to. */
+/** Deletes some rows and records their objects as orphaned, in one transaction: no object is lost without its record. */
 async function deletePage(table: string): Promise<void> {
-  const page = `SELECT rowid FROM "${table}" WHERE "organizationId" = ? LIMIT ${ROWS_AT_ONCE}`
+  const page = `SELECT rowid FROM "${table}" WHERE "organizationId" = ? LIMIT ${ROWS_PER_DELETION}`
   const now = new Date().toISOString()
   const marks = (OBJECT_COLUMNS[table] ?? []).map((column) => ({
     sql: `INSERT INTO "orphanedObjects" ("objectKey", "deleteAfter") SELECT "${column}", ? FROM "${table}"

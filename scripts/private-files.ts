@@ -1,5 +1,5 @@
 /**
- * Imported for its effect: what this process and those that it starts write, nobody but its user can read. Backups,
- * exports and the local state hold the data of organizations.
+ * Imported for its side effect: only the current user can read files that this process and its child processes create.
+ * Backups, exports and the local state contain customer data.
  */
 process.umask(0o077)

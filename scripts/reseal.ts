@@ -1,6 +1,6 @@
 /**
- * Watches how the tick seals values again after a new key was put in front of ENCRYPTION_KEYS, until none is left under
- * an older one. It changes nothing itself, so it can be stopped and started at will.
+ * Shows the progress of a key rotation: after a new key was added to the front of ENCRYPTION_KEYS, the tick re-encrypts the
+ * values of older keys. This command only reads, so it can be stopped and started at any time.
  *
  *     npm run reseal -- --to key-2 [--remote [--env staging] | --persist-to some/dir]
  */
@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
 })
 const newest = options.to
 if (!newest) {
-  console.error('--to: expected the id of the newest key of ENCRYPTION_KEYS')
+  console.error('--to is missing; allowed: the ID of the first key in ENCRYPTION_KEYS.')
   process.exit(1)
 }
 const database = await openDatabase(targetOf(options))
@@ -41,7 +41,7 @@ const counts = [
   ),
 )
 
-/** How many values each key has sealed. */
+/** The number of values that each key has encrypted. */
 async function countByKey(): Promise<Map<string, number>> {
   const rows = (await database.batch(counts.map(({ sql }) => ({ sql })))).flat()
   const total = new Map<string, number>()
@@ -56,15 +56,15 @@ for (;;) {
   const total = await countByKey()
   const older = [...total].filter(([keyId]) => keyId !== newest)
   const left = older.reduce((sum, [, count]) => sum + count, 0)
-  console.log(`${total.get(newest) ?? 0} values are sealed with ${newest}, ${left} with older keys`)
+  console.log(`${total.get(newest) ?? 0} values are encrypted with ${newest}, ${left} with older keys`)
   if (left === 0) {
-    console.log('The older keys can be taken out of ENCRYPTION_KEYS.')
+    console.log('You can remove the older keys from ENCRYPTION_KEYS.')
     break
   }
   if (left >= before) {
     const names = older.map(([keyId, count]) => `${keyId} (${count})`).join(', ')
     console.log(
-      `Nothing changed since. Left: ${names}. The tick seals again what a key of ENCRYPTION_KEYS opens.`,
+      `No progress in the last ${INTERVAL_MS / 1000} s. Values left: ${names}. The tick can only re-encrypt values whose key is in ENCRYPTION_KEYS.`,
     )
   }
   before = left

@@ -1,11 +1,11 @@
 /**
- * Puts a backup into the place of the database (docs/restore.md). The backup is verified before anything is changed, and
- * takes the place of the database in one step.
+ * Replaces the database by a backup (docs/restore.md). The backup is verified before anything changes, and the database is
+ * replaced in one step.
  *
  *     npm run restore -- --input backup.sqlite [--revoke-all-keys] [--yes] [--remote [--env staging] | --persist-to some/dir]
  *     npm run restore -- --time-travel 2026-03-29T01:00:00Z --remote [--env staging] [--yes]
  *
- * --url says where a deployment answers, if neither wrangler.toml nor the upload does.
+ * --url is the address of the deployment, if neither wrangler.toml nor the upload names it.
  */
 import './private-files.ts'
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -51,7 +51,7 @@ const { values: options } = parseArgs({
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
-/** How long instances of the Worker may still run that have the database from before a switch. */
+/** After a switch, instances of the Worker with the old database may run for this long. */
 const SETTLING_MS = 10_000
 
 const folder = mkdtempSync(join(tmpdir(), 'workspace-api-restore-'))
@@ -67,11 +67,13 @@ try {
 async function restore(target: Target): Promise<void> {
   const { input, 'time-travel': instant } = options
   if ((input === undefined) === (instant === undefined)) {
-    throw new Error('Give --input, a file that `npm run backup` wrote, or --time-travel, an instant.')
+    throw new Error(
+      'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.',
+    )
   }
   if (instant !== undefined) return restoreInstant(target, instant)
   if (!existsSync(input ?? '') || !statSync(input ?? '').isFile()) {
-    throw new Error('--input: expected a file that `npm run backup` wrote')
+    throw new Error(`--input is not a file; got "${input}"; allowed: a file that \`npm run backup\` wrote.`)
   }
   const file = join(folder, 'backup.sqlite')
   const backup = await loadBackup(input ?? '', file).catch((error: Error) => {
@@ -94,7 +96,7 @@ async function restoreLocal(target: Target, backup: DatabaseSync, backupFile: st
       ? undefined
       : `${options.input}.replaced-${now.replaceAll(/[:.]/g, '-')}.sqlite`
   replaceLocal(file, safetyCopy, { backupFile, policy, hashes })
-  if (safetyCopy) console.log(`What was there: ${safetyCopy}`)
+  if (safetyCopy) console.log(`Copy of the database before the restore: ${safetyCopy}`)
   const database = openLocalFile(file)
   try {
     report(current, rows, readLiveKeys(database), '')
@@ -103,7 +105,7 @@ async function restoreLocal(target: Target, backup: DatabaseSync, backupFile: st
   }
 }
 
-/** @param agreed what is to happen to the keys; undefined: not confirmed yet. */
+/** @param agreed the policy for API keys that the operator has confirmed; undefined: not confirmed yet. */
 async function restoreDeployed(place: RemotePlace, backup: DatabaseSync, agreed?: KeyPolicy): Promise<void> {
   const { account, current, target, isDeployed } = place
   const before = current ? await countDeployed(account, current) : {}
@@ -113,14 +115,14 @@ async function restoreDeployed(place: RemotePlace, backup: DatabaseSync, agreed?
   const database = await replaceRemote(place, { backup, policy, hashes })
   report(before, countRows(backup), await readDeployedKeys(account, database.uuid), remoteFlags(target))
   if (!isDeployed) {
-    console.log('Next: npm run deploy, with the ENCRYPTION_KEYS that sealed the values of the backup.')
+    console.log('Next: npm run deploy, with the ENCRYPTION_KEYS that encrypted the values in the backup.')
   }
   if (current) console.log(`The old database ${current.name} is unchanged. ${howToDelete(current)}`)
 }
 
 /**
- * Time Travel changes a database in place: it would make revoked keys valid again. So the deployment first gets a copy of
- * its database as it is, and the original travels, which then is restored like any backup.
+ * Time Travel changes a database in place, which would make revoked keys valid again. So the deployment is first switched to a
+ * copy of its database. Then the original is reset to the instant, and restored like a backup.
  */
 async function restoreInstant(target: Target, text: string): Promise<void> {
   if (!target.remote) throw new Error('--time-travel needs --remote: only a deployed database has a history.')
@@ -132,7 +134,7 @@ async function restoreInstant(target: Target, text: string): Promise<void> {
   }
   const place = await placeOf(target)
   const { account, current, isDeployed } = place
-  if (!current || !isDeployed) throw new Error('There is no deployment whose history could be restored.')
+  if (!current || !isDeployed) throw new Error('There is no deployment to restore.')
   const bookmark = await account.bookmarkAt(current.uuid, instant.toISOString())
   const before = await countDeployed(account, current)
   const policy = await confirmKeyPolicy(
@@ -149,14 +151,16 @@ async function restoreInstant(target: Target, text: string): Promise<void> {
     const backup = await loadBackup(dump, join(folder, 'backup.sqlite'))
     await restoreDeployed({ ...place, current: copied }, backup, policy)
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nThe deployment uses ${copied.name}, which has everything.`)
+    throw new Error(
+      `${(error as Error).message}\nThe deployment uses ${copied.name}, a complete copy of its database.`,
+    )
   }
   console.log(
-    `The database ${current.name} is as it was at ${instant.toISOString()}. ${howToDelete(current)}`,
+    `The old database ${current.name} was reset to ${instant.toISOString()}. ${howToDelete(current)}`,
   )
 }
 
-/** Puts the deployment onto a copy of its database. Changes are refused until it is done. */
+/** Switches the deployment to a copy of its database. Writes are refused meanwhile. */
 async function copyDeployed(place: RemotePlace, current: AccountDatabase): Promise<AccountDatabase> {
   const { account } = place
   let copy = current
@@ -176,7 +180,7 @@ async function placeOf(target: Target): Promise<RemotePlace> {
   const account = await Account.of(target)
   const current = await deployedDatabase(account, target)
   const isDeployed = (await account.boundDatabase(configurationOf(target).name ?? '')) !== undefined
-  // Before anything is made: whether the new database can be written down.
+  // Fails before anything is created if the configuration cannot be changed.
   withDatabase(target, { name: '', uuid: '' })
   return { account, target, current, isDeployed, url: options.url }
 }
@@ -185,8 +189,8 @@ function howToDelete({ name }: AccountDatabase): string {
   return `To delete it: npm run wrangler -- d1 delete ${name}`
 }
 
-/** Says what will happen to the keys, and asks. @param rows of each table that is there now. */
-async function confirmKeyPolicy(place: string, source: string, rows: Row): Promise<KeyPolicy> {
+/** Prints what will happen to the API keys, and asks for confirmation. @param rows the number of rows in each table now. */
+async function confirmKeyPolicy(database: string, source: string, rows: Row): Promise<KeyPolicy> {
   const policy: KeyPolicy = options['revoke-all-keys']
     ? 'none'
     : isEmpty(rows)
@@ -195,23 +199,24 @@ async function confirmKeyPolicy(place: string, source: string, rows: Row): Promi
   const consequence = {
     none: 'Every API key will be revoked.',
     'as in the backup':
-      'The API keys will be as they were then: a key that was revoked since will be valid again.',
+      'API keys will be as in the backup: a key that was revoked since then will be valid again.',
     'as today':
-      'API keys that were revoked, rotated or deleted since stay revoked, rotated or deleted. Keys that were created since will be gone.',
+      'API keys that were revoked, rotated or deleted since then stay that way. Keys that were created since then will be deleted.',
   }[policy]
   console.log(
-    `${place} ${isEmpty(rows) ? 'is empty' : `has ${rows.organizations} organizations`}. ${source} takes its place.\n${consequence}`,
+    `${database} ${isEmpty(rows) ? 'is empty' : `has ${rows.organizations} organizations`}. ${source} will replace it.\n${consequence}`,
   )
   if (options.yes) return policy
-  if (!process.stdin.isTTY) throw new Error('Nothing was changed. Pass --yes to restore without being asked.')
+  if (!process.stdin.isTTY)
+    throw new Error('Nothing was changed. Pass --yes to restore without confirmation.')
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await terminal.question('Go on? [y/N] ')
+  const answer = await terminal.question('Continue? [y/N] ')
   terminal.close()
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Nothing was changed.')
   return policy
 }
 
-/** True of a database without organizations: nobody uses it yet. */
+/** A database without organizations is not in use. */
 function isEmpty({ organizations = 0 }: Row): boolean {
   return organizations === 0
 }
@@ -247,8 +252,8 @@ function remoteFlags({ environment }: Target): string {
 
 function report(before: Row, restored: Row, keys: readonly Row[], flags: string): void {
   for (const [table, rows] of Object.entries(restored)) {
-    const were = before[table] ?? 0
-    if (rows !== 0 || were !== 0) console.log(`${table}: ${rows} rows, ${were} before`)
+    const previous = before[table] ?? 0
+    if (rows !== 0 || previous !== 0) console.log(`${table}: ${rows} rows, ${previous} before`)
   }
   const now = new Date().toISOString()
   const valid = keys.filter(({ expiresAt }) => expiresAt === null || String(expiresAt) > now)

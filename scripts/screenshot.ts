@@ -1,5 +1,5 @@
 /**
- * Renews the picture of the reference page, docs/reference.png. It needs a Chromium, as `npm run test:browser` does.
+ * Takes docs/reference.png, the screenshot of the reference page. Needs Chromium, as `npm run test:browser` does.
  *
  *     npm run docs:screenshot
  */
@@ -10,7 +10,7 @@ import { enterKey, openOperation } from '../test/browser/reference.ts'
 import { newFolder, readDemo, startDevServer, stopDevServer } from '../test/support/dev-server.ts'
 
 const OPERATION = { tag: 'Skills', summary: 'Retrieve a skill' }
-/** It is in the picture. */
+/** The screenshot shows the port. */
 const PORT = 8787
 const PICTURE = join(import.meta.dirname, '..', 'docs', 'reference.png')
 

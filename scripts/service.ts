@@ -1,11 +1,11 @@
-/** A service that runs, called with one API key. */
+/** A client of a running service, with one API key. */
 import { existsSync, readFileSync } from 'node:fs'
 
 const DEFAULT_URL = 'http://localhost:8787'
 /** Where `npm run dev` describes the demo workspace. npm runs scripts in the root of the project. */
 const DEMO_FILE = '.wrangler/state/demo.json'
 
-/** As the command line names them. */
+/** The options `--url` and `--key`. */
 export interface ServiceOptions {
   readonly url?: string | undefined
   readonly key?: string | undefined
@@ -20,21 +20,21 @@ export class Service {
     this.#apiKey = apiKey
   }
 
-  /** Without a key: that of the environment, or the demo workspace at its address. @throws if there is none. */
+  /** Without --key, uses WORKSPACE_API_KEY or the key and address of the demo workspace. @throws if there is none. */
   static fromOptions(options: ServiceOptions): Service {
     const given = options.key || process.env.WORKSPACE_API_KEY
     const demo = given ? undefined : readDemo()
     const url = options.url ?? demo?.baseUrl ?? DEFAULT_URL
     const apiKey = given || demo?.apiKey
     if (!apiKey)
-      throw new Error('No API key: give --key, set WORKSPACE_API_KEY, or start `npm run dev` once.')
+      throw new Error('There is no API key. Pass --key, set WORKSPACE_API_KEY, or start `npm run dev` once.')
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-      throw new Error(`--url: expected an address such as ${DEFAULT_URL}`)
+      throw new Error(`--url is not an http or https address; got "${url}"; example: ${DEFAULT_URL}.`)
     }
     return new Service(url, apiKey)
   }
 
-  /** @param body bytes as they are, anything else as JSON. @throws the service's words, if it refuses. */
+  /** @param body sent as it is if it is bytes, otherwise as JSON. @throws the error message of the service. */
   async send<Body = unknown>(
     method: string,
     path: string,
@@ -61,7 +61,7 @@ function readDemo(): { baseUrl: string; apiKey: string } | undefined {
   return existsSync(DEMO_FILE) ? JSON.parse(readFileSync(DEMO_FILE, 'utf8')) : undefined
 }
 
-/** `fetch` says why it failed in the cause of its error. */
+/** `fetch` puts the reason of a failure into the cause of its error. */
 function causeOf({ message, cause }: Error): string {
   const { code } = (cause ?? {}) as { code?: string }
   return code ?? message

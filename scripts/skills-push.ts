@@ -1,10 +1,11 @@
 /**
- * Publishes skill folders: each a SKILL.md, whose YAML front matter has a name and a description, and all files below.
+ * Publishes skill folders. A skill folder has a SKILL.md, whose YAML front matter has a name and a description, and further files.
  *
  *     npm run skills:push -- <folder …> [--url http://localhost:8787] [--key wsk_…]
  *
- * A folder without a SKILL.md stands for its subfolders that have one. What the service has already is left alone. The
- * key is --key, WORKSPACE_API_KEY or that of the demo workspace, with the scopes skills:read and skills:write.
+ * For a folder without a SKILL.md, its subfolders with one are published. Skills that have not changed are skipped. The API
+ * key is that of --key, of WORKSPACE_API_KEY or of the demo workspace, in this order; it needs the scopes skills:read and
+ * skills:write.
  */
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -54,8 +55,8 @@ async function pushAll(): Promise<void> {
   for (const folder of folders.flatMap(skillFolders)) {
     try {
       const skill = readSkill(folder)
-      const twin = pushed.get(skill.name)
-      if (twin !== undefined) throw new Error(`name: ${twin} has the same name`)
+      const duplicate = pushed.get(skill.name)
+      if (duplicate !== undefined) throw new Error(`name: ${duplicate} has the same name`)
       pushed.set(skill.name, folder)
       const outcome = await push(service, skill, ids.get(skill.name))
       console.log(`${outcome.padEnd(9)} ${skill.name}, ${countOf(skill.files)}`)
@@ -65,7 +66,7 @@ async function pushAll(): Promise<void> {
   }
 }
 
-/** @returns the ids of the skills that the service has, by name. */
+/** @returns the ids of the published skills by name. */
 async function listSkills(service: Service): Promise<Map<string, string>> {
   const ids = new Map<string, string>()
   let cursor: string | null = ''
@@ -93,7 +94,7 @@ function hasEntryFile(folder: string): boolean {
   return existsSync(join(folder, ENTRY_FILE))
 }
 
-/** @throws if it is no skill that a service would take. */
+/** @throws if the folder is not a skill that the service accepts. */
 function readSkill(folder: string): Skill {
   const files = readFiles(folder)
   const entry = files.find(({ filename }) => filename === ENTRY_FILE)
@@ -109,7 +110,7 @@ function readSkill(folder: string): Skill {
   throw new Error(problems.replaceAll(/\bfiles\.(\d+)/g, (_, index) => files[index]?.filename ?? index))
 }
 
-/** Reads what the service can hold, and says what it can't. */
+/** Reads the text files, and prints which files are skipped. */
 function readFiles(folder: string, prefix = ''): SkillFile[] {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !IGNORED.includes(name))
   return entries.flatMap((entry) => {
@@ -140,7 +141,7 @@ function readFrontMatter(text: string): { name: unknown; description: unknown } 
   return { name, description: typeof description === 'string' ? description.trim() : description }
 }
 
-/** Pushes what changed. @param id the skill of this name that the service has, if any. */
+/** @param id the published skill of this name, if there is one. */
 async function push(service: Service, skill: Skill, id: string | undefined): Promise<string> {
   if (id === undefined) {
     await service.send('POST', '/v1/skills', skill)
@@ -165,7 +166,7 @@ function countOf({ length }: readonly SkillFile[]): string {
 }
 
 function report(error: unknown, folder?: string): void {
-  // Below the first line, an error of YAML repeats the text.
+  // After the first line, an error of the YAML parser repeats the input.
   const message = error instanceof Error ? error.message.replace(/:?\n.*/s, '') : String(error)
   console.error(folder === undefined ? message : `failed    ${folder}: ${message}`)
   process.exitCode = 1

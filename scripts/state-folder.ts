@@ -38,7 +38,7 @@ export function checkStateFolder(target: Target): void {
     }
   }
   const database = localDatabaseFile(target)
-  if (existsSync(database) && !isOurs(database)) {
+  if (existsSync(database) && !belongsToService(database)) {
     throw new Error(
       `The database in ${folder} belongs to another project: it has tables, but not the migration ${FIRST_MIGRATION}; name a new or an empty folder with --persist-to.`,
     )
@@ -59,7 +59,7 @@ function problemOf(file: string): string | undefined {
 }
 
 /** True if the database has no tables yet, or has the first migration of this service. */
-function isOurs(file: string): boolean {
+function belongsToService(file: string): boolean {
   return read(file, (database) => {
     const tables = tableNames(database)
     if (tables.every((name) => name === MIGRATIONS)) return true

@@ -1,4 +1,4 @@
-/** Runs whole what `npm test` runs a sample of (docs/reliability.md). It takes a quarter of an hour or more. */
+/** Runs in full the tests of which `npm test` runs a sample (docs/reliability.md). Takes at least 15 minutes. */
 import { spawnSync } from 'node:child_process'
 import { ROOT } from './wrangler.ts'
 

@@ -1,4 +1,4 @@
-/** Everything that must hold before a change lands. The last line it prints counts the tests. */
+/** Runs every check and test. The last line counts the tests. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -13,22 +13,22 @@ const require = createRequire(import.meta.url)
 const COMMAND = join(dirname(require.resolve('wrangler/package.json')), 'bin', 'wrangler.js')
 const LARGEST_OUTPUT_BYTES = 2 ** 29
 
-/** One of the deployments that a configuration describes. */
+/** An environment of a configuration file. */
 export interface Deployment {
-  /** As wrangler.toml names it; production, if it is left out. */
+  /** The name in wrangler.toml. If undefined, production. */
   readonly environment?: string | undefined
-  /** In the place of wrangler.toml. */
+  /** The configuration file. If undefined, wrangler.toml. */
   readonly config?: string | undefined
 }
 
-/** Which database a command works on: that of a deployment, or the local one in its state folder. */
+/** The database of a command: that of a deployment, or the local one in a state folder. */
 export interface Target extends Deployment {
   readonly remote: boolean
-  /** As `--persist-to` names it; wrangler's own, if it is left out. */
+  /** The state folder. If undefined, .wrangler/state. */
   readonly persistTo: string | undefined
 }
 
-/** The flags that name a target, for `parseArgs`. */
+/** The options of `parseArgs` that select a target. */
 export const TARGET_OPTIONS = {
   remote: { type: 'boolean', default: false },
   env: { type: 'string' },
@@ -36,7 +36,7 @@ export const TARGET_OPTIONS = {
   'persist-to': { type: 'string' },
 } as const
 
-/** @param options as `parseArgs` has them. Ends the process if they contradict each other. */
+/** Ends the process if the options contradict each other. */
 export function targetOf(options: {
   remote: boolean
   env?: string | undefined
@@ -44,7 +44,7 @@ export function targetOf(options: {
   'persist-to'?: string | undefined
 }): Target {
   if (options.env && !options.remote) {
-    console.error('--env: names a deployment, so it goes with --remote')
+    console.error('--env selects a deployment, so it needs --remote.')
     process.exit(1)
   }
   const { remote, env: environment, config } = options
@@ -55,9 +55,9 @@ export function configFileOf({ config }: Deployment): string {
   return config === undefined ? join(ROOT, 'wrangler.toml') : resolve(config)
 }
 
-/** What wrangler reads for a deployment. @throws what is wrong with it. */
+/** Reads the configuration as wrangler does. @throws what is wrong with it. */
 export function configurationOf(deployment: Deployment): Configuration {
-  // Loaded here alone: it takes most of a second.
+  // Loaded on first use: it takes most of a second.
   const { unstable_readConfig: readConfig } = require('wrangler') as typeof import('wrangler')
   const config = configFileOf(deployment)
   return readConfig({ config, env: deployment.environment ?? '' }, { hideWarnings: true })
@@ -68,7 +68,7 @@ export function stateFolder({ persistTo }: Target): string {
   return persistTo === undefined ? join(ROOT, '.wrangler', 'state') : resolve(persistTo)
 }
 
-/** Brings the schema of the database up to date. @returns what wrangler says of it. */
+/** Applies the migrations. @returns wrangler's output. */
 export function applyMigrations(target: Target): string {
   return runWrangler(['d1', 'migrations', 'apply', 'DB', ...flags(target)], target)
 }
@@ -132,12 +132,12 @@ async function printRelevant(stderr: Readable): Promise<void> {
   }
 }
 
-/** @returns what the command printed. @throws if it failed, with what it said. */
+/** @returns the output of the command. @throws the output, if it failed. */
 export function runWrangler(args: readonly string[], deployment: Deployment = {}): string {
   return callWrangler(args, deployment).stdout
 }
 
-/** @param variables of its environment. @throws if it failed, with what it said. */
+/** @param variables added to the environment. @throws the output, if the command failed. */
 export function callWrangler(
   args: readonly string[],
   deployment: Deployment,
@@ -148,7 +148,7 @@ export function callWrangler(
     [COMMAND, ...argumentsOf(args, deployment)],
     {
       cwd: ROOT,
-      // Without a terminal, wrangler asks no questions.
+      // With CI set, wrangler asks no questions.
       env: { ...quiet(), CI: 'true', ...variables },
       encoding: 'utf8',
       maxBuffer: LARGEST_OUTPUT_BYTES,
@@ -160,7 +160,7 @@ export function callWrangler(
   return { stdout, stderr: warnings }
 }
 
-/** With the deployment: an empty `--env` is production, and names it. */
+/** Adds the flags of the deployment. An empty `--env` selects production explicitly. */
 export function argumentsOf(args: readonly string[], { environment = '', config }: Deployment): string[] {
   return [...args, ...(config === undefined ? [] : ['--config', resolve(config)]), `--env=${environment}`]
 }

@@ -1,5 +1,5 @@
 /**
- * A backup on its way in or out: a SQLite database in a file of its own, which is verified before anything relies on it.
+ * A backup is a SQLite database in its own file. It is verified after it was written, and before it is restored.
  */
 import { closeSync, createReadStream, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { ROOT } from '../wrangler.ts'
 import { loadDump } from './sql-dump.ts'
 
-/** D1's limit for a row. A local D1 allows more, which no deployment could take. */
+/** D1's limit for a row. The local D1 allows larger rows, which a deployment rejects. */
 const LARGEST_ROW_BYTES = 2_000_000
 
 const SQLITE_HEADER = 'SQLite format 3\0'
@@ -15,12 +15,12 @@ const SQLITE_HEADER = 'SQLite format 3\0'
 /** Excludes the tables of SQLite and of D1 themselves. */
 export const IS_SERVICE_TABLE = `"name" NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND "name" NOT LIKE '\\_cf\\_%' ESCAPE '\\'`
 
-/** Refuses changes while a deployed database is exchanged (write-pause.ts). A dump may have it. */
+/** Refuses writes while a deployed database is copied or replaced (write-pause.ts). A dump may contain it. */
 export const PAUSE_TRIGGER = 'restoreUnderWay'
 
 /**
- * Loads a backup, or a dump that D1 or wrangler wrote, into a new SQLite file, verifies it, and brings its schema up to date.
- * @throws what is wrong, if it is incomplete, damaged, or no backup of this service.
+ * Loads a backup, or a dump that D1 or wrangler wrote, into a new SQLite file, verifies it, and migrates it.
+ * @throws what is wrong, if it is incomplete, damaged, or not a backup of this service.
  */
 export async function loadBackup(input: string, file: string): Promise<DatabaseSync> {
   let database: DatabaseSync | undefined
@@ -40,7 +40,7 @@ export async function loadBackup(input: string, file: string): Promise<DatabaseS
   }
 }
 
-/** A copy of one state, also of a file that somebody else has open. @throws what is damaged. */
+/** Copies a consistent snapshot, also of a file that another process has open. @throws what is damaged. */
 function copySqliteFile(input: string, file: string): void {
   const source = new DatabaseSync(input, { readOnly: true })
   try {
@@ -73,10 +73,10 @@ export function verifyBackup(database: DatabaseSync): void {
   const actual = schemaOf(database)
   for (const [name, sql] of expected) {
     if (!actual.has(name)) throw new Error(`it is incomplete: the ${name} is missing`)
-    if (actual.get(name) !== sql) throw new Error(`the ${name} is not that of this service`)
+    if (actual.get(name) !== sql) throw new Error(`the ${name} differs from that of this service`)
   }
   for (const name of actual.keys()) {
-    if (!expected.has(name)) throw new Error(`it has the ${name}, which this service does not`)
+    if (!expected.has(name)) throw new Error(`it has the ${name}, which this service does not have`)
   }
   for (const table of tableNames(database)) verifyRows(database, table)
 }
@@ -109,11 +109,11 @@ function appliedMigrations(database: DatabaseSync): string[] {
   return rows.map(({ name }) => String(name))
 }
 
-/** As wrangler makes it, which applies the migrations to D1. */
+/** As wrangler creates it when it applies migrations. */
 const MIGRATIONS_TABLE = `CREATE TABLE d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`
 
-/** The schema that migrations make. */
+/** The schema that results from the migrations. */
 function schemaAfter(migrations: readonly string[]): Map<string, string> {
   const database = new DatabaseSync(':memory:')
   try {
@@ -142,7 +142,7 @@ function schemaOf(database: DatabaseSync): Map<string, string> {
   )
 }
 
-/** The statements that make tables, indexes and triggers, tables first. */
+/** The statements that create tables, indexes and triggers, tables first. */
 export function schemaStatements(database: DatabaseSync, schema = 'main'): { type: string; sql: string }[] {
   return database
     .prepare(
@@ -176,7 +176,7 @@ export function keyNames(database: DatabaseSync, table: string): string[] {
     .map(({ name }) => String(name))
 }
 
-/** Removes what belongs to the database that was copied, and not to its backup. */
+/** Removes what belongs only to the database that was copied: the trigger of a pause, and D1's own tables. */
 export function stripCopy(database: DatabaseSync): void {
   database.exec(`DROP TRIGGER IF EXISTS "${PAUSE_TRIGGER}"`)
   const tables = database

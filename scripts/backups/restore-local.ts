@@ -1,4 +1,4 @@
-/** Puts a verified backup into the place of the local database, in one transaction. */
+/** Replaces the local database by a verified backup, in one transaction. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -16,16 +16,16 @@ import {
 import { snapshotLocal } from './snapshot.ts'
 
 export interface Replacement {
-  /** The backup, verified, in a file of its own. */
+  /** The verified backup. */
   readonly backupFile: string
   readonly policy: KeyPolicy
-  /** The hashes of the keys that acted in the backup. */
+  /** The hashes of the keys that were valid in the backup. */
   readonly hashes: ReadonlySet<string>
 }
 
 /**
- * A service that runs on the database sees it as it was, or as it is afterwards; a process that is ended in between changes nothing.
- * @param safetyCopy the file that what is replaced is written to; undefined: nothing is there to keep.
+ * A running service sees the database either before or after the restore. If the process is killed, nothing changes.
+ * @param safetyCopy the file for a copy of the current database; undefined: it is empty.
  */
 export function replaceLocal(file: string, safetyCopy: string | undefined, replacement: Replacement): void {
   const { backupFile, policy, hashes } = replacement
@@ -36,7 +36,7 @@ export function replaceLocal(file: string, safetyCopy: string | undefined, repla
     database.prepare('ATTACH ? AS "backup"').run(backupFile)
     inTransaction(database, () => {
       const liveKeys = readLiveKeys(database)
-      // The transaction holds back all other changes, so the copy has the last one.
+      // The transaction blocks other writes, so the copy is complete.
       if (safetyCopy !== undefined) snapshotLocal(file, safetyCopy)
       for (const table of tableNames(database)) database.exec(`DROP TABLE "${table}"`)
       copyBackup(database)
@@ -56,7 +56,7 @@ export function readLiveKeys(database: DatabaseSync): Row[] {
   return tableNames(database).includes('apiKeys') ? runQuery(database, { sql: SELECT_LIVE_KEYS }) : []
 }
 
-/** Indexes and triggers come last: a trigger would count the rows that the backup has counted. */
+/** Creates indexes and triggers last: a trigger would count rows that the backup has already counted. */
 function copyBackup(database: DatabaseSync): void {
   const schema = schemaStatements(database, 'backup')
   const tables = tableNames(database, 'backup')

@@ -1,6 +1,6 @@
 /**
- * Puts a verified backup into the place of a deployed database: it fills a new database, verifies it there, and then switches
- * the binding of the Worker. The old database stays, and serves on whatever fails.
+ * Replaces a deployed database by a verified backup: fills a new database, verifies the copy, and switches the Worker's binding
+ * to it. The old database is kept; it stays in use if anything fails.
  */
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -24,11 +24,11 @@ import { WritePause } from './write-pause.ts'
 export interface RemotePlace {
   readonly account: Account
   readonly target: Target
-  /** The database that the configuration names; undefined: the account has none. */
+  /** The database that the configuration names, if it exists. */
   readonly current: AccountDatabase | undefined
-  /** False if the Worker is not deployed yet, so that nothing has to be switched. */
+  /** If false, there is no Worker to switch. */
   readonly isDeployed: boolean
-  /** Where the deployment answers, if wrangler.toml and the upload don't say. */
+  /** The address of the deployment, if neither wrangler.toml nor the upload names it. */
   readonly url: string | undefined
 }
 
@@ -39,7 +39,7 @@ export interface RemoteReplacement {
   readonly hashes: ReadonlySet<string>
 }
 
-/** @returns the database that serves from now on. */
+/** @returns the new database. */
 export async function replaceRemote(
   place: RemotePlace,
   { backup, policy, hashes }: RemoteReplacement,
@@ -58,7 +58,7 @@ export async function replaceRemote(
       writeConfiguration(place.target, database)
       return database
     }
-    // From here on no key can be revoked in the old database, which the new one would not know of.
+    // Blocks revocations, which the new database would not have.
     await paused(account, current, async (pause) => {
       await finish(await liveKeys())
       await switchTo(place, pause, database)
@@ -67,7 +67,7 @@ export async function replaceRemote(
   })
 }
 
-/** Refuses changes to a database while it works. After a switch, they stay refused until the pause expires. */
+/** Refuses writes to a database during the work. After a switch, they are refused until the pause expires. */
 export async function paused(
   account: Account,
   { uuid }: AccountDatabase,
@@ -83,7 +83,7 @@ export async function paused(
   pause.abandon()
 }
 
-/** Makes a new database and copies everything into it. It serves nobody yet. */
+/** Creates a database and copies everything into it. No Worker uses it yet. */
 export async function fillDatabase(place: RemotePlace, source: DatabaseSync): Promise<AccountDatabase> {
   const { account, target, current } = place
   const configured = databaseConfiguration(target).database_name ?? ''
@@ -108,13 +108,13 @@ export async function fillDatabase(place: RemotePlace, source: DatabaseSync): Pr
       compareTables(table, runQuery(source, measuring)[0], copy)
       if (rows > 0) console.log(`${table}: ${rows} rows copied`)
     }
-    // Triggers would count the rows that are counted already.
+    // Created last: triggers would count rows that are already counted.
     await account.query(database.uuid, statements(true))
     return database
   })
 }
 
-/** Names the new database in what goes wrong with it. */
+/** Adds the name of the new database to the error message, and how to delete it. */
 async function named<Result>({ name }: AccountDatabase, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -122,7 +122,7 @@ async function named<Result>({ name }: AccountDatabase, work: () => Promise<Resu
     const { message } = error as Error
     if (message.includes(name)) throw error
     throw new Error(
-      `${message}\nThe new database ${name} is incomplete and serves nobody. To delete it: npm run wrangler -- d1 delete ${name}`,
+      `${message}\nThe new database ${name} is incomplete and not in use. To delete it: npm run wrangler -- d1 delete ${name}`,
     )
   }
 }
@@ -139,10 +139,10 @@ export async function readDeployedKeys(account: Account, databaseId: string): Pr
 }
 
 /**
- * Deploys the Worker on another database, then writes that into wrangler.toml. `npm run deploy` refuses to switch
- * databases, so a stale wrangler.toml switches nothing back.
- * @param pause of the database that is replaced. The new one is paused too until the deployment is healthy: what it
- *   accepted would be lost if the old one had to serve on.
+ * Deploys the Worker with another database, then changes wrangler.toml. `npm run deploy` refuses to switch databases, so an
+ * outdated wrangler.toml cannot switch back.
+ * @param pause of the old database. The new one is paused too until the deployment is healthy: if the deployment fails, the
+ *   Worker is switched back, and writes to the new database would be lost.
  */
 export async function switchTo(place: RemotePlace, pause: WritePause, to: AccountDatabase): Promise<void> {
   const { account, target, url } = place
@@ -185,7 +185,7 @@ function writeConfiguration(target: Target, to: AccountDatabase): void {
   console.log(`${basename(file)}: database_name is now "${to.name}". Commit this change.`)
 }
 
-/** The configuration with another database. @throws if it does not name the database in one line. */
+/** The configuration with another database. @throws if the name of the database is not in exactly one line. */
 export function withDatabase(target: Target, to: Pick<AccountDatabase, 'name' | 'uuid'>): string {
   const file = configFileOf(target)
   const { database_name: name = '', database_id: id } = databaseConfiguration(target)

@@ -1,19 +1,19 @@
-/** What a restore changes about the past that it brings back: its keys, its schedules, its objects. */
+/** What a restore changes in a backup: API keys, schedules and objects. */
 import type { DatabaseSync } from 'node:sqlite'
 import { RECOUNT_USAGE } from '../../src/db/usage.ts'
 import type { Query, Row } from '../cloudflare.ts'
 
-/** Which keys of the backup are valid afterwards: as the backup has them, those that are still valid today, or none. */
+/** Which API keys are valid after a restore: those of the backup, those of the backup that are valid today, or none. */
 export type KeyPolicy = 'as in the backup' | 'as today' | 'none'
 
-const KEYS_A_STATEMENT = 2000
+const KEYS_PER_STATEMENT = 2000
 
-/** The keys that are not revoked, of a database that is to be replaced. Its schema may be an older one. */
+/** Selects the keys of the old database that are not revoked. All columns, because its schema may be older. */
 export const SELECT_LIVE_KEYS = 'SELECT * FROM "apiKeys" WHERE "revokedAt" IS NULL'
 
 /**
- * Counts usage again, which older backups have wrong, and revokes every key, unless they stay as they are: an interrupted
- * restore therefore leaves no revoked key valid.
+ * Recounts usage, which is wrong in older backups, and revokes every key unless the policy keeps them. So an interrupted restore
+ * leaves no revoked key valid.
  * @returns the hashes of the keys that were valid.
  */
 export function prepareBackup(backup: DatabaseSync, policy: KeyPolicy, now: string): Set<string> {
@@ -24,7 +24,7 @@ export function prepareBackup(backup: DatabaseSync, policy: KeyPolicy, now: stri
   return new Set(hashes.map(({ hash }) => String(hash)))
 }
 
-/** Makes the keys valid again that are valid both in the backup and today, with the expiry that they have today. */
+/** Reactivates the keys that are valid both in the backup and today, with today's expiry. */
 export function reactivateKeys(
   hashes: ReadonlySet<string>,
   liveKeys: readonly Row[],
@@ -34,8 +34,8 @@ export function reactivateKeys(
   const keys = liveKeys
     .filter(({ hash }) => hashes.has(String(hash)))
     .map(({ hash, expiresAt = null, rotatedAt = null }) => ({ hash, expiresAt, rotatedAt }))
-  const pages = Array.from({ length: Math.ceil(keys.length / KEYS_A_STATEMENT) }, (_, page) =>
-    keys.slice(page * KEYS_A_STATEMENT, (page + 1) * KEYS_A_STATEMENT),
+  const pages = Array.from({ length: Math.ceil(keys.length / KEYS_PER_STATEMENT) }, (_, page) =>
+    keys.slice(page * KEYS_PER_STATEMENT, (page + 1) * KEYS_PER_STATEMENT),
   )
   return pages.map((page) => ({
     sql: `UPDATE "apiKeys" SET "revokedAt" = NULL, "expiresAt" = "live".value ->> 'expiresAt',
@@ -46,13 +46,13 @@ export function reactivateKeys(
 }
 
 const WEEK_MS = 7 * 86_400_000
-/** Longer than an upload may take. */
+/** Longer than any upload takes. */
 const UPLOADS_END_MS = 2 * 3_600_000
 
 /**
- * The last statements: what came due since the backup does not fire, and the tick computes when it goes on, with the
- * time zones of the Worker; the tick looks for objects that no row refers to, once all uploads from before have ended;
- * objects that waited for deletion wait a week more, because what is replaced may refer to them.
+ * The last statements of a restore. Schedules that came due since the backup do not fire; the tick computes their next run.
+ * The tick searches for orphaned objects once all uploads from before the restore have ended. Objects that were already
+ * orphaned are kept for another week, because rows of the old database may refer to them.
  */
 export function finishingQueries(): Query[] {
   const now = new Date().toISOString()

@@ -1,4 +1,4 @@
-/** Copies a database at one instant into a SQLite file. */
+/** Copies a consistent snapshot of a database into a SQLite file. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Value } from '../../src/db/statement.ts'
@@ -9,10 +9,10 @@ import { columnNames, keyNames, tableNames } from './backup-file.ts'
 import { loadDump } from './sql-dump.ts'
 import { WritePause } from './write-pause.ts'
 
-/** A row may have 1 MiB. */
-const ROWS_A_QUERY = 5
+/** Bounds the size of a response: a row has up to 1 MiB. */
+const ROWS_PER_QUERY = 5
 
-/** @param file is made. Changes to a deployed database are refused meanwhile. */
+/** Refuses writes to a deployed database meanwhile. @param file is created. */
 export async function snapshot(target: Target, file: string): Promise<void> {
   if (target.remote) {
     const account = await Account.of(target)
@@ -31,7 +31,7 @@ export async function snapshot(target: Target, file: string): Promise<void> {
   snapshotLocal(source, file)
 }
 
-/** Reads one state of the database, whatever a running service writes meanwhile. */
+/** Consistent, also while a running service writes. */
 export function snapshotLocal(source: string, file: string): void {
   const database = openLocalFile(source)
   try {
@@ -41,7 +41,7 @@ export function snapshotLocal(source: string, file: string): void {
   }
 }
 
-/** Loads what D1 exports. Nothing may change the database until it is done. */
+/** Loads D1's export. The caller pauses writes to the database. */
 export async function snapshotRemote(account: Account, databaseId: string, file: string): Promise<void> {
   const dump = await account.export(databaseId)
   const copy = new DatabaseSync(file)
@@ -57,8 +57,8 @@ export async function snapshotRemote(account: Account, databaseId: string, file:
 }
 
 /**
- * D1 exports a line break as the two characters `\n` within `replace(…, '\n', char(10))`, and the two characters themselves
- * as they are, so that both become a line break. The texts that have both are read again.
+ * D1 exports a line break as the two characters `\n` within `replace(…, '\n', char(10))`, and does not escape these two
+ * characters where a text has them itself. So both are loaded as line breaks. This reads texts that have both from D1 again.
  */
 async function correctText(
   account: Account,
@@ -73,7 +73,7 @@ async function correctText(
   const hasBoth = (letter: string, code: number) =>
     `(instr("${column}", char(92) || '${letter}') > 0 AND instr("${column}", char(${code})) > 0)`
   const select = (after: string) => `SELECT ${names}, "${column}" AS "text" FROM "${table}"
-    WHERE (${hasBoth('n', 10)} OR ${hasBoth('r', 13)})${after} ORDER BY ${names} LIMIT ${ROWS_A_QUERY}`
+    WHERE (${hasBoth('n', 10)} OR ${hasBoth('r', 13)})${after} ORDER BY ${names} LIMIT ${ROWS_PER_QUERY}`
   const isRow = key.map((name) => `"${name}" IS ?`).join(' AND ')
   const values = (row: Row): Value[] => key.map((name) => row[name] ?? null)
 
@@ -88,18 +88,18 @@ async function correctText(
         .all(...values(row))
       if (found?.text === row.text) continue
       if (found?.text !== asExported(String(row.text))) {
-        throw new Error(`The table ${table} changed while it was exported. Try again.`)
+        throw new Error(`The table ${table} was changed during the export. Try again.`)
       }
       copy
         .prepare(`UPDATE "${table}" SET "${column}" = ? WHERE ${isRow}`)
         .run(row.text ?? null, ...values(row))
     }
-    if (rows.length < ROWS_A_QUERY) return
+    if (rows.length < ROWS_PER_QUERY) return
     last = rows.at(-1)
   }
 }
 
-/** What becomes of a text that is exported and loaded. */
+/** The result of exporting and loading a text. */
 function asExported(text: string): string {
   const withReturns = text.includes('\r') ? text.replaceAll('\\r', '\r') : text
   return text.includes('\n') ? withReturns.replaceAll('\\n', '\n') : withReturns

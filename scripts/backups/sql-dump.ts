@@ -1,18 +1,18 @@
-/** Reads a dump of SQL statement by statement: all of it may be larger than a string can be. */
+/** Reads an SQL dump statement by statement: a dump may be larger than the longest string. */
 import type { DatabaseSync } from 'node:sqlite'
 
-/** What D1, wrangler and sqlite3 write into a dump. Everything else, such as ATTACH, is refused. */
+/** The statements that D1, wrangler and sqlite3 write into a dump. Others, such as ATTACH, are refused. */
 const EXPECTED =
   /^(?:CREATE\s+(?:TABLE|(?:UNIQUE\s+)?INDEX|TRIGGER)\b|INSERT\s+INTO\b|DELETE\s+FROM\s+"?sqlite_sequence"?|PRAGMA\s+(?:defer_)?foreign_keys\b|ANALYZE\b)/i
 
-/** A dump may put itself into a transaction. */
+/** A dump may contain its own transaction. */
 const TRANSACTION = /^(?:BEGIN(?:\s+TRANSACTION)?|COMMIT)\s*;$/i
 
 const TRIGGER = /^CREATE\s+TRIGGER\b/i
 
 /**
  * Runs the statements of a dump.
- * @throws if one fails or is not what a dump has, or if the last one is cut off.
+ * @throws if one fails or is not allowed, or if the last one is cut off.
  */
 export async function loadDump(database: DatabaseSync, chunks: AsyncIterable<string>): Promise<void> {
   database.exec('BEGIN')
@@ -20,14 +20,14 @@ export async function loadDump(database: DatabaseSync, chunks: AsyncIterable<str
     if (TRANSACTION.test(statement)) continue
     if (!EXPECTED.test(statement)) throw new Error(`it has the statement "${statement.slice(0, 40)}"`)
     const prepared = database.prepare(statement)
-    // SQLite ends a statement where it does, whatever this module takes for its end.
-    if (prepared.sourceSQL.trim() !== statement) throw new Error('it has a statement that hides another')
+    // SQLite prepares only the first statement, so a difference shows that the scanner missed the end of it.
+    if (prepared.sourceSQL.trim() !== statement) throw new Error('it has a statement that hides another one')
     prepared.run()
   }
   database.exec('COMMIT')
 }
 
-/** The statements, each with its semicolon. */
+/** Splits the dump into statements, each with its semicolon. */
 async function* statementsOf(chunks: AsyncIterable<string>, database: DatabaseSync): AsyncGenerator<string> {
   let text = ''
   let position = 0
@@ -51,7 +51,7 @@ async function* statementsOf(chunks: AsyncIterable<string>, database: DatabaseSy
   if (text.trim() !== '') throw new Error('its last statement is cut off')
 }
 
-/** True if SQLite expects more after the text: the body of a trigger has semicolons of its own. */
+/** True if SQLite expects more text: the body of a trigger contains semicolons. */
 function isIncomplete(statement: string, database: DatabaseSync): boolean {
   try {
     database.prepare(statement)
@@ -61,9 +61,9 @@ function isIncomplete(statement: string, database: DatabaseSync): boolean {
   }
 }
 
-/** Finds semicolons outside of quotes and comments. It goes on where the text before ended. */
+/** Finds semicolons outside of quotes and comments, and keeps its state between chunks. */
 class Scanner {
-  /** What the text is inside of: a quote, a comment to the end of the line, or one that ends with an asterisk and a slash. */
+  /** The quote that is open, or `-` in a line comment, or `*` in a block comment. */
   #inside: "'" | '"' | '`' | '-' | '*' | undefined
   #previous = ''
 

@@ -1,21 +1,21 @@
-/** The rows of a table as statements with bound parameters, within D1's limits. */
+/** Converts the rows of a table to INSERT statements with bound parameters, within D1's limits. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Value } from '../../src/db/statement.ts'
 import type { Query } from '../cloudflare.ts'
 import { columnNames, keyNames } from './backup-file.ts'
 
-/** JSON may write a character as six, and D1 takes 2,000,000 bytes a parameter. */
+/** In characters. JSON may escape a character with six bytes, and D1 allows 2,000,000 bytes for a parameter. */
 const LONGEST_TEXT = 100_000
-/** A page is one parameter, apart from the last row that it takes. */
+/** The rows of a page are one parameter. The last row may exceed this size. */
 const PAGE_BYTES = 500_000
 
-/** Statements, and how many rows they insert. All of them may run again: they have the same effect. */
+/** Idempotent statements, and how many rows they insert. */
 export interface Page {
   readonly queries: readonly Query[]
   readonly rows: number
 }
 
-/** Inserts every row. Texts that are too long for a parameter come in pieces. */
+/** Inserts every row. Texts that are too long for one parameter are appended in pieces. */
 export function* fillingQueries(source: DatabaseSync, table: string): Generator<Page> {
   const columns = columnNames(source, table)
   const key = keyNames(source, table)
@@ -47,7 +47,7 @@ function firstPiece(value: Value): Value {
   return typeof value === 'string' ? value.slice(0, cutAt(value, LONGEST_TEXT)) : value
 }
 
-/** Sets the text up to a place and what follows there, so that it may run twice. */
+/** Each statement sets the text up to a position and appends a piece, so that it is idempotent. */
 function furtherPieces(
   table: string,
   column: string,
@@ -74,7 +74,7 @@ function furtherPieces(
   return queries
 }
 
-/** A place up to which a text can be cut without parting a surrogate pair. */
+/** The largest length at which a text can be cut without splitting a surrogate pair. */
 function cutAt(text: string, length: number): number {
   if (length >= text.length) return text.length
   const last = text.charCodeAt(length - 1)

@@ -1,16 +1,16 @@
 /**
- * Refuses the changes that requests make to a deployed database, while it is copied or exchanged: each change is recorded
- * in the audit trail in its own transaction, so one trigger there refuses them all. Reads go on.
+ * Refuses writes to a deployed database while it is copied or replaced. Every change inserts an audit event in its transaction,
+ * so one trigger on that table refuses all changes. Reads continue.
  */
 import { PAUSE_MESSAGE } from '../../src/db/failures.ts'
 import type { Account } from '../cloudflare.ts'
 import { PAUSE_TRIGGER } from './backup-file.ts'
 
-/** The trigger expires by itself, so that a process that is killed leaves no database that refuses changes for good. */
+/** The trigger expires, so that a killed process does not block writes forever. */
 const EXPIRY_SECONDS = 300
 const RENEWAL_MS = 60_000
 
-/** As SQLite formats an instant, by D1's clock: that of this machine may be wrong. */
+/** An instant by D1's clock, because the clock of this machine may be wrong. */
 const instant = (modifier = '') => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now'${modifier})`
 
 const REMOVE = { sql: `DROP TRIGGER IF EXISTS "${PAUSE_TRIGGER}"` }
@@ -25,7 +25,7 @@ export class WritePause {
   private constructor(account: Account, databaseId: string) {
     this.#account = account
     this.#databaseId = databaseId
-    // A renewal that fails is made good by the next one, or found by `confirm`.
+    // After a failed renewal the next one may succeed. If the pause has lapsed, `confirm` fails.
     this.#timer = setInterval(() => this.#renew().catch(() => undefined), RENEWAL_MS).unref()
   }
 
@@ -40,11 +40,11 @@ export class WritePause {
     return pause
   }
 
-  /** @throws if a change may have been accepted since the pause began. */
+  /** @throws if writes may have been accepted since the pause began. */
   async confirm(): Promise<void> {
     await this.#renew()
     if (this.#hasLapsed)
-      throw new Error('Changes were refused for too short a time: it took too long. Try again.')
+      throw new Error('The pause of writes expired before the work was complete. Try again.')
   }
 
   async end(): Promise<void> {
@@ -52,7 +52,7 @@ export class WritePause {
     await this.#account.query(this.#databaseId, [REMOVE])
   }
 
-  /** Leaves the trigger to expire, of a database that nothing is to write to any more. */
+  /** Stops renewing the trigger, so that it expires. */
   abandon(): void {
     clearInterval(this.#timer)
   }

@@ -44,7 +44,7 @@ describe('npm run deploy -- --dry-run', () => {
       ...MIGRATIONS,
     ]
     for (const word of words) expect(printed).toContain(word)
-    expect(printed).toMatch(/The configuration is valid\. Nothing was made or changed\.\n$/)
+    expect(printed).toMatch(/The configuration is valid\. Nothing was created or changed\.\n$/)
     expect(code).toBe(0)
     expect(keyFiles()).toEqual(before)
   })
@@ -95,7 +95,7 @@ describe('npm run deploy', () => {
     const { api, deploy, rowsOf } = await newAccount()
     const project = newProject()
     const first = await deploy(project)
-    expect(first.printed).toContain('is well')
+    expect(first.printed).toContain('is healthy')
     expect(first.printed).toContain(`uploaded to https://workspace-api.${api.subdomain}.workers.dev\n`)
     expect(first.code).toBe(0)
 
@@ -141,7 +141,7 @@ describe('npm run deploy', () => {
       secrets,
     })
     const second = await deploy(project)
-    expect(second.printed).toContain('is well')
+    expect(second.printed).toContain('is healthy')
     expect(made(second.printed)).toBeNull()
     expect({
       names: databases.map(({ uuid }) => uuid),
@@ -163,7 +163,7 @@ describe('npm run deploy', () => {
     const project = newProject(TOML.replaceAll('READ_REPLICATION = "off"', 'READ_REPLICATION = "on"'))
     const args = ['--env', 'staging', '--organization', 'Acme', '--user', 'ada', '--subdomain', 'acme']
     const { printed } = await deploy(project, ...args)
-    expect(printed).toContain('is well')
+    expect(printed).toContain('is healthy')
     expect(api.databases).toMatchObject([
       { name: 'workspace-api-staging', read_replication: { mode: 'auto' } },
     ])
@@ -203,7 +203,7 @@ describe('npm run deploy', () => {
     const keys = project.keys()
 
     const { printed } = await deploy(project)
-    expect(printed).toContain('is well')
+    expect(printed).toContain('is healthy')
     expect([api.databases.length, api.buckets.length, api.queues.length]).toEqual([1, 1, 3])
     expect(Object.fromEntries(api.secrets.get('workspace-api') ?? [])).toEqual(keys)
     expect(rowsOf('organizations')).toHaveLength(1)

@@ -110,7 +110,7 @@ describe('npm run env:push', () => {
     ['a name of 256 characters', `GOOD=secret\n${'x'.repeat(256)}=secret\n`, /^x{256}: .*255/],
     ['a value of 64 KiB and one byte', `GOOD=secret\nLONG=${'x'.repeat(65_537)}\n`, /^LONG: .*65537/],
     ['NUL', 'GOOD=secret\nBAD="a\0b"\n', /^BAD: .*NUL/],
-    ['bytes that are not UTF-8', Buffer.from('GOOD=secret\xff', 'latin1'), /not text in UTF-8/],
+    ['bytes that are not UTF-8', Buffer.from('GOOD=secret\xff', 'latin1'), /is not UTF-8 text/],
     ['no variables', '# nothing\n', /no variables/],
     ['a wrong name after the first hundred', manyAndWrong(), /^A-B: /],
   ])('refuses a file with %s, and pushes nothing', async (_, content, message) => {
@@ -135,7 +135,7 @@ describe('npm run env:push', () => {
       [[file, '--projekt', project], /--projekt/],
       [[file, '--project', 'nobodys', '--url', url], /there is no project with this id/],
       [[file, '--project', project, '--url', url, '--key', 'wsk_wrong'], /API key is not valid/],
-      [[file, '--project', project, '--url', 'ftp://x'], /^--url: /],
+      [[file, '--project', project, '--url', 'ftp://x'], /^--url is not /],
       [[file, '--project', project, '--url', `http://localhost:${await freePort()}`], /No answer from/],
     ]
     for (const [args, message] of cases) {

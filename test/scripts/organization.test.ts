@@ -139,7 +139,7 @@ describe('npm run reseal', () => {
     )
     const watched = runScript('reseal', '--to', String(keyId), '--persist-to', state)
     expect(watched).toMatch(
-      /^\d+ values are sealed with \S+, 0 with older keys\nThe older keys can be taken out/,
+      /^\d+ values are encrypted with \S+, 0 with older keys\nYou can remove the older keys/,
     )
     expect(() => runScript('reseal', '--persist-to', state)).toThrow(/--to/)
   })

@@ -385,7 +385,7 @@ describe('what is no whole backup', () => {
     [
       'a trigger that does something else',
       'DROP TRIGGER "fileAdded"; CREATE TRIGGER "fileAdded" AFTER INSERT ON "sessionFiles" BEGIN SELECT 1; END',
-      'the trigger fileAdded is not that of this service',
+      'the trigger fileAdded differs from that of this service',
     ],
     [
       'a later schema',
@@ -429,7 +429,7 @@ describe('what is no whole backup', () => {
     expect(() => restore('--input', join(files, 'missing.sql'))).toThrow(/--input/)
     expect(() => restore('--input', files)).toThrow(/--input/)
     expect(() => restore('--time-travel', '2026-01-01T00:00:00Z')).toThrow(/needs --remote/)
-    expect(() => restore()).toThrow(/Give --input/)
+    expect(() => restore()).toThrow(/Pass either --input/)
     expect(await fingerprint()).toBe(before)
   })
 })

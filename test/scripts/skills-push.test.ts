@@ -271,7 +271,7 @@ it('runs under npm, and says what is wrong with its call', async () => {
   for (const [args, words] of [
     [[], /^Usage: /],
     [[path, '--force'], /--force/],
-    [[path, '--url', 'localhost:8787', '--key', key], /^--url: /],
+    [[path, '--url', 'localhost:8787', '--key', key], /^--url is not /],
     [[path, '--url', url, '--key', 'wsk_x'], /^The API key is not valid/],
     [[path, '--url', nobody, '--key', key], /^No answer from http:\/\/localhost:\d+: ECONNREFUSED$/m],
   ] as const) {
