@@ -133,7 +133,7 @@ describe('npm run env:push', () => {
       [[file, file, '--project', project], /^Usage: /],
       [[file, '--project', '..'], /^--project: /],
       [[file, '--projekt', project], /--projekt/],
-      [[file, '--project', 'nobodys', '--url', url], /there is no project with this id/],
+      [[file, '--project', 'nobodys', '--url', url], /There is no project with this projectId/],
       [[file, '--project', project, '--url', url, '--key', 'wsk_wrong'], /API key is not valid/],
       [[file, '--project', project, '--url', 'ftp://x'], /^--url is not /],
       [[file, '--project', project, '--url', `http://localhost:${await freePort()}`], /No answer from/],
