@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { namedStatements } from '../scripts/named-statements.ts'
 import { hashToken, mintToken } from '../src/access/api-key.ts'
 import { recordChange } from '../src/access/audit.ts'
 import { checkCaller, recordUse } from '../src/access/guard.ts'
@@ -221,7 +222,9 @@ describe('the statements of all operations', () => {
       }
     }
     const modules = import.meta.glob('../src/**/statements.ts', { eager: true })
-    const exported = new Set(Object.values(modules).flatMap(statementsIn))
+    const exported = new Set(
+      Object.values(modules).flatMap((module) => namedStatements(module).map(([, { sql }]) => sql)),
+    )
     for (const { sql } of [checkCaller, recordUse]) {
       ran.delete(sql)
       exported.delete(sql)
@@ -229,13 +232,6 @@ describe('the statements of all operations', () => {
     expect([...ran].sort()).toEqual([...exported].sort())
   })
 })
-
-/** The SQL of each statement that is exported, by itself or within an object. */
-function statementsIn(exported: unknown): string[] {
-  if (typeof exported !== 'object' || exported === null) return []
-  if ('sql' in exported && 'parameters' in exported) return [String(exported.sql)]
-  return Object.values(exported).flatMap(statementsIn)
-}
 
 interface State {
   readonly life: 'live' | 'unknown' | 'revoked' | 'expired'

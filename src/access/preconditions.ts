@@ -3,7 +3,12 @@
  * the statements that act, the rows that those begin from, and the error of the first precondition that does not hold.
  */
 import { and, isNull, type SQL, sql } from 'drizzle-orm'
-import type { SelectedFields, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type {
+  SelectedFields,
+  SQLiteSelectBase,
+  SQLiteSelectDynamic,
+  SQLiteTable,
+} from 'drizzle-orm/sqlite-core'
 import { apiKeys } from '../db/schema.ts'
 import { guarded, query, type Statement } from '../db/statement.ts'
 import type { Limits } from '../environment.ts'
@@ -77,7 +82,7 @@ export interface Preconditions<Named = unknown> {
   /** The caller's organization where the guard holds; else NULL, which matches no row. For updates and deletions. */
   readonly organizationId: SQL<string>
   /** One row if the guard, and the further condition, hold: what inserts and reads begin from. */
-  rows<Fields extends SelectedFields>(fields: Fields, condition?: SQL): ReturnType<typeof selectRows<Fields>>
+  rows<Fields extends SelectedFields>(fields: Fields, condition?: SQL): Selected<Fields>
   /**
    * Where nothing was done: the error of the precondition that does not hold. Of several, the first in the order of the
    * statuses (docs/contract.md, "The order of the checks"), then as listed.
@@ -144,14 +149,21 @@ export function requiring<
   }
 }
 
+type Selected<Fields extends SelectedFields> = SQLiteSelectDynamic<
+  SQLiteSelectBase<string, 'async', D1Result, Fields, 'partial', Record<string, 'not-null'>>
+>
+
 function selectRows<Fields extends SelectedFields>(
   fields: Fields,
   joins: readonly Join[],
   condition: SQL | undefined,
 ) {
   const select = query.select(fields).from(apiKeys).$dynamic()
-  // The type checker can't follow joins that it doesn't know; the fields keep the types of their columns.
   for (const { table, on } of joins)
     (select as { leftJoin(table: SQLiteTable, on?: SQL): unknown }).leftJoin(table, on)
-  return select.where(condition)
+  // The type checker can't follow joins that it doesn't know, so each field has the type of its column.
+  return select.where(condition) as unknown as Selected<Fields>
 }
+
+/** For operations that require nothing beside an API key that is live and has the scope. */
+export const authorized = requiring([], {})
