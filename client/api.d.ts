@@ -11,7 +11,7 @@ export interface paths {
         get?: never;
         /**
          * Put a pin
-         * @description Pins a resource at the end of your list. What is pinned already stays where it stands.
+         * @description Pins a resource at the end of the list. If the resource is pinned already, its position does not change.
          *
          *     Scope: `pins:write`, with a key that acts as a user.
          */
@@ -28,7 +28,7 @@ export interface paths {
         head?: never;
         /**
          * Update a pin
-         * @description Places the pin of a resource directly before or after another pin of yours. If the resource is not pinned yet, the pin is made. The order is one list across all types.
+         * @description Moves the pin of a resource directly before or after another pin of the user. If the resource is not pinned yet, it is pinned there. The order is one list across all types.
          *
          *     Scope: `pins:write`, with a key that acts as a user.
          */
@@ -632,7 +632,7 @@ export interface paths {
         };
         /**
          * List pins
-         * @description Lists all of your pins, in your order.
+         * @description Lists all pins of the user, in their order.
          *
          *     Scope: `pins:read`, with a key that acts as a user.
          */
@@ -1053,13 +1053,13 @@ export interface components {
             placement: {
                 target: {
                     /**
-                     * @description The kind of resource that the target pin pins.
+                     * @description The type of the resource that the target pin is for.
                      * @enum {string}
                      */
                     type: "session" | "pull_request" | "project";
                     /**
                      * Format: uuid
-                     * @description The resource that the target pin pins.
+                     * @description The id of the resource that the target pin is for.
                      * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
                      */
                     id: string;
@@ -1394,7 +1394,7 @@ export interface components {
             };
         };
         PinUpdate: {
-            /** @description False if the pin already stood there. */
+            /** @description False if the pin was there already. */
             updated: boolean;
         };
         /**
@@ -1408,7 +1408,7 @@ export interface components {
         };
         Pin: {
             /**
-             * @description What kind of resource is pinned.
+             * @description The type of the pinned resource.
              * @enum {string}
              */
             resourceType: "session" | "pull_request" | "project";
@@ -1427,7 +1427,7 @@ export interface components {
             /** @constant */
             deleted: true;
             /**
-             * @description What kind of resource it is.
+             * @description The type of the resource.
              * @enum {string}
              */
             resourceType: "session" | "pull_request" | "project";
@@ -2136,9 +2136,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description What kind of resource is pinned. */
+                /** @description The type of the pinned resource. */
                 resourceType: "session" | "pull_request" | "project";
-                /** @description The pinned resource. */
+                /** @description The id of the pinned resource. */
                 resourceId: string;
             };
             cookie?: never;
@@ -2197,7 +2197,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The user already has the most pins allowed. */
+            /** @description The user has the most pins allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2272,16 +2272,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description What kind of resource is pinned. */
+                /** @description The type of the pinned resource. */
                 resourceType: "session" | "pull_request" | "project";
-                /** @description The pinned resource. */
+                /** @description The id of the pinned resource. */
                 resourceId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The resource is not pinned any more. */
+            /** @description The resource is no longer pinned. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2393,9 +2393,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description What kind of resource is pinned. */
+                /** @description The type of the pinned resource. */
                 resourceType: "session" | "pull_request" | "project";
-                /** @description The pinned resource. */
+                /** @description The id of the pinned resource. */
                 resourceId: string;
             };
             cookie?: never;
@@ -2406,7 +2406,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The pin stands where it was asked to. */
+            /** @description The pin is at the requested position. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2426,7 +2426,7 @@ export interface operations {
                     "application/json": components["schemas"]["PinUpdate"];
                 };
             };
-            /** @description The path or body is wrong, or the key lacks the caller scope. */
+            /** @description The path or body is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2441,7 +2441,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource, or the target's pin, does not exist for this caller. */
+            /** @description The resource does not exist for this caller, or the target is not pinned. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2456,7 +2456,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The pin would be new, and the user already has the most pins allowed. */
+            /** @description The resource is not pinned yet, and the user has the most pins allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -2471,7 +2471,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The pin operation failed. */
+            /** @description The pin could not be updated. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8626,7 +8626,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The pins, all on one page. */
+            /** @description All pins, on one page. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

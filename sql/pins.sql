@@ -4,8 +4,8 @@
 insert into
   "pins" ("organizationId", "userId", "resourceType", "resourceId", "position", "createdAt")
 select
-  "organizationId" as "organizationId",
-  "userId" as "userId",
+  "apiKeys"."organizationId" as "organizationId",
+  "apiKeys"."userId" as "userId",
   :resourceType as "resourceType",
   :resourceId as "resourceId",
   coalesce(
@@ -25,134 +25,365 @@ select
   :now as "createdAt"
 from
   "apiKeys"
+  left join "pins" "own" on (
+    "own"."organizationId" = "apiKeys"."organizationId"
+    and "own"."userId" = "apiKeys"."userId"
+    and "own"."resourceType" = :resourceType
+    and "own"."resourceId" = :resourceId
+  )
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
+      (
+        "apiKeys"."hash" = :keyHash
         and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
         )
       )
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        case :resourceType
+          when 'session' then exists (
+            select
+              1
+            from
+              "sessions"
+              join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+              and "projects"."id" = "sessions"."projectId"
+            where
+              "sessions"."organizationId" = "apiKeys"."organizationId"
+              and "sessions"."id" = :resourceId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+          when 'pull_request' then exists (
+            select
+              1
+            from
+              "pullRequests"
+              join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+              and "projects"."id" = "pullRequests"."projectId"
+            where
+              "pullRequests"."organizationId" = "apiKeys"."organizationId"
+              and "pullRequests"."id" = :resourceId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+          else exists (
+            select
+              1
+            from
+              "projects"
+            where
+              "projects"."organizationId" = "apiKeys"."organizationId"
+              and "projects"."id" = :resourceId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+        end
+      )
+      and (
+        case
+          when "own"."position" is not null then true
+          else (
+            select
+              count(*)
+            from
+              "pins" "counted"
+            where
+              (
+                "counted"."organizationId" = "apiKeys"."organizationId"
+                and "counted"."userId" = "apiKeys"."userId"
+                and case "counted"."resourceType"
+                  when 'session' then exists (
+                    select
+                      1
+                    from
+                      "sessions"
+                      join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                      and "projects"."id" = "sessions"."projectId"
+                    where
+                      "sessions"."organizationId" = "counted"."organizationId"
+                      and "sessions"."id" = "counted"."resourceId"
+                      and true
+                  )
+                  when 'pull_request' then exists (
+                    select
+                      1
+                    from
+                      "pullRequests"
+                      join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                      and "projects"."id" = "pullRequests"."projectId"
+                    where
+                      "pullRequests"."organizationId" = "counted"."organizationId"
+                      and "pullRequests"."id" = "counted"."resourceId"
+                      and true
+                  )
+                  else exists (
+                    select
+                      1
+                    from
+                      "projects"
+                    where
+                      "projects"."organizationId" = "counted"."organizationId"
+                      and "projects"."id" = "counted"."resourceId"
+                      and true
+                  )
+                end
+              )
+          ) < :pinLimit
+        end
       )
     )
-    and "apiKeys"."userId" is not null
-    and case :resourceType
-      when 'session' then exists (
-        select
-          1
-        from
-          "sessions"
-          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-          and "projects"."id" = "sessions"."projectId"
-        where
-          "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :resourceId
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-      )
-      when 'pull_request' then exists (
-        select
-          1
-        from
-          "pullRequests"
-          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-          and "projects"."id" = "pullRequests"."projectId"
-        where
-          "pullRequests"."organizationId" = "apiKeys"."organizationId"
-          and "pullRequests"."id" = :resourceId
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-      )
-      else exists (
-        select
-          1
-        from
-          "projects"
-        where
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :resourceId
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-      )
-    end
     and (
+      "apiKeys"."userId" is not null
+      and "own"."position" is null
+    )
+  );
+
+-- deletable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  case :resourceType
+    when 'session' then exists (
       select
-        count(*)
+        1
       from
-        "pins" "counted"
+        "sessions"
+        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+      where
+        "sessions"."organizationId" = "apiKeys"."organizationId"
+        and "sessions"."id" = :resourceId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+    when 'pull_request' then exists (
+      select
+        1
+      from
+        "pullRequests"
+        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+        and "projects"."id" = "pullRequests"."projectId"
+      where
+        "pullRequests"."organizationId" = "apiKeys"."organizationId"
+        and "pullRequests"."id" = :resourceId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+    else exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "apiKeys"."organizationId"
+        and "projects"."id" = :resourceId
+        and (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+    )
+  end as "resourceExists",
+  "own"."position" is not null as "pinExists"
+from
+  "apiKeys"
+  left join "pins" "own" on (
+    "own"."organizationId" = "apiKeys"."organizationId"
+    and "own"."userId" = "apiKeys"."userId"
+    and "own"."resourceType" = :resourceType
+    and "own"."resourceId" = :resourceId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- deletePin
+delete from "pins"
+where
+  (
+    "pins"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "pins" "own" on (
+          "own"."organizationId" = "apiKeys"."organizationId"
+          and "own"."userId" = "apiKeys"."userId"
+          and "own"."resourceType" = :resourceType
+          and "own"."resourceId" = :resourceId
+        )
       where
         (
-          "counted"."organizationId" = "apiKeys"."organizationId"
-          and "counted"."userId" = "apiKeys"."userId"
-          and case "counted"."resourceType"
-            when 'session' then exists (
-              select
-                1
-              from
-                "sessions"
-                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                and "projects"."id" = "sessions"."projectId"
-              where
-                "sessions"."organizationId" = "counted"."organizationId"
-                and "sessions"."id" = "counted"."resourceId"
-                and true
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
             )
-            when 'pull_request' then exists (
-              select
-                1
-              from
-                "pullRequests"
-                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                and "projects"."id" = "pullRequests"."projectId"
-              where
-                "pullRequests"."organizationId" = "counted"."organizationId"
-                and "pullRequests"."id" = "counted"."resourceId"
-                and true
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
-            else exists (
-              select
-                1
-              from
-                "projects"
-              where
-                "projects"."organizationId" = "counted"."organizationId"
-                and "projects"."id" = "counted"."resourceId"
-                and true
-            )
-          end
+          )
+          and (
+            case :resourceType
+              when 'session' then exists (
+                select
+                  1
+                from
+                  "sessions"
+                  join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                  and "projects"."id" = "sessions"."projectId"
+                where
+                  "sessions"."organizationId" = "apiKeys"."organizationId"
+                  and "sessions"."id" = :resourceId
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or "projects"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+              )
+              when 'pull_request' then exists (
+                select
+                  1
+                from
+                  "pullRequests"
+                  join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                  and "projects"."id" = "pullRequests"."projectId"
+                where
+                  "pullRequests"."organizationId" = "apiKeys"."organizationId"
+                  and "pullRequests"."id" = :resourceId
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or "projects"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+              )
+              else exists (
+                select
+                  1
+                from
+                  "projects"
+                where
+                  "projects"."organizationId" = "apiKeys"."organizationId"
+                  and "projects"."id" = :resourceId
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or "projects"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+              )
+            end
+          )
+          and ("own"."position" is not null)
         )
-    ) < :pinLimit
+    )
+    and "pins"."userId" = (
+      select
+        "apiKeys"."userId"
+      from
+        "apiKeys"
+      where
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+    )
+    and "pins"."resourceType" = :resourceType
+    and "pins"."resourceId" = :resourceId
   )
-on conflict do nothing;
+returning
+  "resourceId";
 
--- explainPin
+-- pinnable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -242,7 +473,267 @@ from
 where
   "apiKeys"."hash" = :keyHash;
 
--- explainPlacement
+-- place
+insert into
+  "pins" ("organizationId", "userId", "resourceType", "resourceId", "position", "createdAt")
+select
+  "organizationId" as "organizationId",
+  "userId" as "userId",
+  :resourceType as "resourceType",
+  :resourceId as "resourceId",
+  coalesce(
+    ("targetPosition" + "neighbourPosition") / 2,
+    "targetPosition" + cast(:direction as integer) * 1073741824
+  ) as "position",
+  :now as "createdAt"
+from
+  (
+    select
+      "target"."organizationId",
+      "target"."userId",
+      "target"."position" as "targetPosition",
+      (
+        select
+          cast(:direction as integer) * min(cast(:direction as integer) * "position")
+        from
+          "pins" "other"
+        where
+          (
+            "other"."organizationId" = "target"."organizationId"
+            and "other"."userId" = "target"."userId"
+            and not (
+              "other"."resourceType" = :resourceType
+              and "other"."resourceId" = :resourceId
+            )
+            and cast(:direction as integer) * "other"."position" > cast(:direction as integer) * "target"."position"
+          )
+      ) as "neighbourPosition",
+      "own"."position" as "ownPosition"
+    from
+      "apiKeys"
+      left join "pins" "own" on (
+        "own"."organizationId" = "apiKeys"."organizationId"
+        and "own"."userId" = "apiKeys"."userId"
+        and "own"."resourceType" = :resourceType
+        and "own"."resourceId" = :resourceId
+      )
+      left join "pins" "target" on (
+        "target"."organizationId" = "apiKeys"."organizationId"
+        and "target"."userId" = "apiKeys"."userId"
+        and "target"."resourceType" = :targetType
+        and "target"."resourceId" = :targetId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and (
+          case :resourceType
+            when 'session' then exists (
+              select
+                1
+              from
+                "sessions"
+                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                and "projects"."id" = "sessions"."projectId"
+              where
+                "sessions"."organizationId" = "apiKeys"."organizationId"
+                and "sessions"."id" = :resourceId
+                and (
+                  "apiKeys"."projectIds" is null
+                  or "projects"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+            )
+            when 'pull_request' then exists (
+              select
+                1
+              from
+                "pullRequests"
+                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                and "projects"."id" = "pullRequests"."projectId"
+              where
+                "pullRequests"."organizationId" = "apiKeys"."organizationId"
+                and "pullRequests"."id" = :resourceId
+                and (
+                  "apiKeys"."projectIds" is null
+                  or "projects"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+            )
+            else exists (
+              select
+                1
+              from
+                "projects"
+              where
+                "projects"."organizationId" = "apiKeys"."organizationId"
+                and "projects"."id" = :resourceId
+                and (
+                  "apiKeys"."projectIds" is null
+                  or "projects"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+            )
+          end
+        )
+        and (
+          (
+            "target"."position" is not null
+            and case :targetType
+              when 'session' then exists (
+                select
+                  1
+                from
+                  "sessions"
+                  join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                  and "projects"."id" = "sessions"."projectId"
+                where
+                  "sessions"."organizationId" = "apiKeys"."organizationId"
+                  and "sessions"."id" = :targetId
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or "projects"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+              )
+              when 'pull_request' then exists (
+                select
+                  1
+                from
+                  "pullRequests"
+                  join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                  and "projects"."id" = "pullRequests"."projectId"
+                where
+                  "pullRequests"."organizationId" = "apiKeys"."organizationId"
+                  and "pullRequests"."id" = :targetId
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or "projects"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+              )
+              else exists (
+                select
+                  1
+                from
+                  "projects"
+                where
+                  "projects"."organizationId" = "apiKeys"."organizationId"
+                  and "projects"."id" = :targetId
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or "projects"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+              )
+            end
+          )
+        )
+        and (
+          case
+            when "own"."position" is not null then true
+            else (
+              select
+                count(*)
+              from
+                "pins" "counted"
+              where
+                (
+                  "counted"."organizationId" = "apiKeys"."organizationId"
+                  and "counted"."userId" = "apiKeys"."userId"
+                  and case "counted"."resourceType"
+                    when 'session' then exists (
+                      select
+                        1
+                      from
+                        "sessions"
+                        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                        and "projects"."id" = "sessions"."projectId"
+                      where
+                        "sessions"."organizationId" = "counted"."organizationId"
+                        and "sessions"."id" = "counted"."resourceId"
+                        and true
+                    )
+                    when 'pull_request' then exists (
+                      select
+                        1
+                      from
+                        "pullRequests"
+                        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                        and "projects"."id" = "pullRequests"."projectId"
+                      where
+                        "pullRequests"."organizationId" = "counted"."organizationId"
+                        and "pullRequests"."id" = "counted"."resourceId"
+                        and true
+                    )
+                    else exists (
+                      select
+                        1
+                      from
+                        "projects"
+                      where
+                        "projects"."organizationId" = "counted"."organizationId"
+                        and "projects"."id" = "counted"."resourceId"
+                        and true
+                    )
+                  end
+                )
+            ) < :pinLimit
+          end
+        )
+      )
+  ) "placement"
+where
+  case
+    when "ownPosition" is null then true
+    when "ownPosition" = "targetPosition" then false
+    when cast(:direction as integer) * "ownPosition" < cast(:direction as integer) * "targetPosition" then true
+    else cast(:direction as integer) * "ownPosition" > cast(:direction as integer) * "neighbourPosition"
+  end
+on conflict ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") do update
+set
+  "position" = excluded."position"
+returning
+  "resourceId";
+
+-- placeable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -321,70 +812,72 @@ select
         )
     )
   end as "resourceExists",
-  "target"."position" is not null
-  and case :targetType
-    when 'session' then exists (
-      select
-        1
-      from
-        "sessions"
-        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-      where
-        "sessions"."organizationId" = "apiKeys"."organizationId"
-        and "sessions"."id" = :targetId
-        and (
-          "apiKeys"."projectIds" is null
-          or "projects"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
+  (
+    "target"."position" is not null
+    and case :targetType
+      when 'session' then exists (
+        select
+          1
+        from
+          "sessions"
+          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+          and "projects"."id" = "sessions"."projectId"
+        where
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :targetId
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
           )
-        )
-    )
-    when 'pull_request' then exists (
-      select
-        1
-      from
-        "pullRequests"
-        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-        and "projects"."id" = "pullRequests"."projectId"
-      where
-        "pullRequests"."organizationId" = "apiKeys"."organizationId"
-        and "pullRequests"."id" = :targetId
-        and (
-          "apiKeys"."projectIds" is null
-          or "projects"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
+      )
+      when 'pull_request' then exists (
+        select
+          1
+        from
+          "pullRequests"
+          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+          and "projects"."id" = "pullRequests"."projectId"
+        where
+          "pullRequests"."organizationId" = "apiKeys"."organizationId"
+          and "pullRequests"."id" = :targetId
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
           )
-        )
-    )
-    else exists (
-      select
-        1
-      from
-        "projects"
-      where
-        "projects"."organizationId" = "apiKeys"."organizationId"
-        and "projects"."id" = :targetId
-        and (
-          "apiKeys"."projectIds" is null
-          or "projects"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
+      )
+      else exists (
+        select
+          1
+        from
+          "projects"
+        where
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :targetId
+          and (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
           )
-        )
-    )
-  end as "targetExists",
-  "own"."position" is not null as "isPinned",
+      )
+    end
+  ) as "targetIsPinned",
   case
-    when "own"."position" is null then (
+    when "own"."position" is not null then true
+    else (
       select
         count(*)
       from
@@ -430,8 +923,8 @@ select
             )
           end
         )
-    )
-  end as "pinCount"
+    ) < :pinLimit
+  end as "isWithinLimit"
 from
   "apiKeys"
   left join "pins" "own" on (
@@ -448,377 +941,6 @@ from
   )
 where
   "apiKeys"."hash" = :keyHash;
-
--- place
-insert into
-  "pins" ("organizationId", "userId", "resourceType", "resourceId", "position", "createdAt")
-select
-  "organizationId" as "organizationId",
-  "userId" as "userId",
-  :resourceType as "resourceType",
-  :resourceId as "resourceId",
-  coalesce(
-    ("targetPosition" + "neighbourPosition") / 2,
-    "targetPosition" + cast(:direction as integer) * 1073741824
-  ) as "position",
-  :now as "createdAt"
-from
-  (
-    select
-      "target"."organizationId",
-      "target"."userId",
-      "target"."position" as "targetPosition",
-      (
-        select
-          cast(:direction as integer) * min(cast(:direction as integer) * "position")
-        from
-          "pins" "other"
-        where
-          (
-            "other"."organizationId" = "target"."organizationId"
-            and "other"."userId" = "target"."userId"
-            and not (
-              "other"."resourceType" = :resourceType
-              and "other"."resourceId" = :resourceId
-            )
-            and cast(:direction as integer) * "other"."position" > cast(:direction as integer) * "target"."position"
-          )
-      ) as "neighbourPosition",
-      "own"."position" as "ownPosition"
-    from
-      "apiKeys"
-      inner join "pins" "target" on (
-        "target"."organizationId" = "apiKeys"."organizationId"
-        and "target"."userId" = "apiKeys"."userId"
-        and "target"."resourceType" = :targetType
-        and "target"."resourceId" = :targetId
-      )
-      left join "pins" "own" on (
-        "own"."organizationId" = "apiKeys"."organizationId"
-        and "own"."userId" = "apiKeys"."userId"
-        and "own"."resourceType" = :resourceType
-        and "own"."resourceId" = :resourceId
-      )
-    where
-      (
-        (
-          "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
-          and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-          )
-        )
-        and case :resourceType
-          when 'session' then exists (
-            select
-              1
-            from
-              "sessions"
-              join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-              and "projects"."id" = "sessions"."projectId"
-            where
-              "sessions"."organizationId" = "apiKeys"."organizationId"
-              and "sessions"."id" = :resourceId
-              and (
-                "apiKeys"."projectIds" is null
-                or "projects"."id" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-              )
-          )
-          when 'pull_request' then exists (
-            select
-              1
-            from
-              "pullRequests"
-              join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-              and "projects"."id" = "pullRequests"."projectId"
-            where
-              "pullRequests"."organizationId" = "apiKeys"."organizationId"
-              and "pullRequests"."id" = :resourceId
-              and (
-                "apiKeys"."projectIds" is null
-                or "projects"."id" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-              )
-          )
-          else exists (
-            select
-              1
-            from
-              "projects"
-            where
-              "projects"."organizationId" = "apiKeys"."organizationId"
-              and "projects"."id" = :resourceId
-              and (
-                "apiKeys"."projectIds" is null
-                or "projects"."id" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-              )
-          )
-        end
-        and case :targetType
-          when 'session' then exists (
-            select
-              1
-            from
-              "sessions"
-              join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-              and "projects"."id" = "sessions"."projectId"
-            where
-              "sessions"."organizationId" = "apiKeys"."organizationId"
-              and "sessions"."id" = :targetId
-              and (
-                "apiKeys"."projectIds" is null
-                or "projects"."id" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-              )
-          )
-          when 'pull_request' then exists (
-            select
-              1
-            from
-              "pullRequests"
-              join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-              and "projects"."id" = "pullRequests"."projectId"
-            where
-              "pullRequests"."organizationId" = "apiKeys"."organizationId"
-              and "pullRequests"."id" = :targetId
-              and (
-                "apiKeys"."projectIds" is null
-                or "projects"."id" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-              )
-          )
-          else exists (
-            select
-              1
-            from
-              "projects"
-            where
-              "projects"."organizationId" = "apiKeys"."organizationId"
-              and "projects"."id" = :targetId
-              and (
-                "apiKeys"."projectIds" is null
-                or "projects"."id" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-              )
-          )
-        end
-        and (
-          "own"."position" is not null
-          or (
-            select
-              count(*)
-            from
-              "pins" "counted"
-            where
-              (
-                "counted"."organizationId" = "apiKeys"."organizationId"
-                and "counted"."userId" = "apiKeys"."userId"
-                and case "counted"."resourceType"
-                  when 'session' then exists (
-                    select
-                      1
-                    from
-                      "sessions"
-                      join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                      and "projects"."id" = "sessions"."projectId"
-                    where
-                      "sessions"."organizationId" = "counted"."organizationId"
-                      and "sessions"."id" = "counted"."resourceId"
-                      and true
-                  )
-                  when 'pull_request' then exists (
-                    select
-                      1
-                    from
-                      "pullRequests"
-                      join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                      and "projects"."id" = "pullRequests"."projectId"
-                    where
-                      "pullRequests"."organizationId" = "counted"."organizationId"
-                      and "pullRequests"."id" = "counted"."resourceId"
-                      and true
-                  )
-                  else exists (
-                    select
-                      1
-                    from
-                      "projects"
-                    where
-                      "projects"."organizationId" = "counted"."organizationId"
-                      and "projects"."id" = "counted"."resourceId"
-                      and true
-                  )
-                end
-              )
-          ) < :pinLimit
-        )
-      )
-  ) "placement"
-where
-  case
-    when "ownPosition" is null then true
-    when "ownPosition" = "targetPosition" then false
-    when cast(:direction as integer) * "ownPosition" < cast(:direction as integer) * "targetPosition" then true
-    else cast(:direction as integer) * "ownPosition" > cast(:direction as integer) * "neighbourPosition"
-  end
-on conflict ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") do update
-set
-  "position" = excluded."position"
-returning
-  "resourceId";
-
--- removePin
-delete from "pins"
-where
-  (
-    "pins"."organizationId" = (
-      select
-        "own"."organizationId"
-      from
-        "apiKeys"
-        inner join "pins" "own" on (
-          "own"."organizationId" = "apiKeys"."organizationId"
-          and "own"."userId" = "apiKeys"."userId"
-          and "own"."resourceType" = :resourceType
-          and "own"."resourceId" = :resourceId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
-          )
-          and case :resourceType
-            when 'session' then exists (
-              select
-                1
-              from
-                "sessions"
-                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                and "projects"."id" = "sessions"."projectId"
-              where
-                "sessions"."organizationId" = "apiKeys"."organizationId"
-                and "sessions"."id" = :resourceId
-                and (
-                  "apiKeys"."projectIds" is null
-                  or "projects"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
-            )
-            when 'pull_request' then exists (
-              select
-                1
-              from
-                "pullRequests"
-                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                and "projects"."id" = "pullRequests"."projectId"
-              where
-                "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                and "pullRequests"."id" = :resourceId
-                and (
-                  "apiKeys"."projectIds" is null
-                  or "projects"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
-            )
-            else exists (
-              select
-                1
-              from
-                "projects"
-              where
-                "projects"."organizationId" = "apiKeys"."organizationId"
-                and "projects"."id" = :resourceId
-                and (
-                  "apiKeys"."projectIds" is null
-                  or "projects"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
-            )
-          end
-        )
-    )
-    and "pins"."userId" = (
-      select
-        "apiKeys"."userId"
-      from
-        "apiKeys"
-      where
-        (
-          "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
-          and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-          )
-        )
-    )
-    and "pins"."resourceType" = :resourceType
-    and "pins"."resourceId" = :resourceId
-  )
-returning
-  "resourceId";
 
 -- renumber
 update "pins"
@@ -885,17 +1007,17 @@ from
                 "own"."position" as "ownPosition"
               from
                 "apiKeys"
-                inner join "pins" "target" on (
-                  "target"."organizationId" = "apiKeys"."organizationId"
-                  and "target"."userId" = "apiKeys"."userId"
-                  and "target"."resourceType" = :targetType
-                  and "target"."resourceId" = :targetId
-                )
                 left join "pins" "own" on (
                   "own"."organizationId" = "apiKeys"."organizationId"
                   and "own"."userId" = "apiKeys"."userId"
                   and "own"."resourceType" = :resourceType
                   and "own"."resourceId" = :resourceId
+                )
+                left join "pins" "target" on (
+                  "target"."organizationId" = "apiKeys"."organizationId"
+                  and "target"."userId" = "apiKeys"."userId"
+                  and "target"."resourceType" = :targetType
+                  and "target"."resourceId" = :targetId
                 )
               where
                 (
@@ -913,175 +1035,184 @@ from
                       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
                     )
                   )
-                  and case :resourceType
-                    when 'session' then exists (
-                      select
-                        1
-                      from
-                        "sessions"
-                        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                        and "projects"."id" = "sessions"."projectId"
-                      where
-                        "sessions"."organizationId" = "apiKeys"."organizationId"
-                        and "sessions"."id" = :resourceId
-                        and (
-                          "apiKeys"."projectIds" is null
-                          or "projects"."id" in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                        )
-                    )
-                    when 'pull_request' then exists (
-                      select
-                        1
-                      from
-                        "pullRequests"
-                        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                        and "projects"."id" = "pullRequests"."projectId"
-                      where
-                        "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                        and "pullRequests"."id" = :resourceId
-                        and (
-                          "apiKeys"."projectIds" is null
-                          or "projects"."id" in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                        )
-                    )
-                    else exists (
-                      select
-                        1
-                      from
-                        "projects"
-                      where
-                        "projects"."organizationId" = "apiKeys"."organizationId"
-                        and "projects"."id" = :resourceId
-                        and (
-                          "apiKeys"."projectIds" is null
-                          or "projects"."id" in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                        )
-                    )
-                  end
-                  and case :targetType
-                    when 'session' then exists (
-                      select
-                        1
-                      from
-                        "sessions"
-                        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                        and "projects"."id" = "sessions"."projectId"
-                      where
-                        "sessions"."organizationId" = "apiKeys"."organizationId"
-                        and "sessions"."id" = :targetId
-                        and (
-                          "apiKeys"."projectIds" is null
-                          or "projects"."id" in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                        )
-                    )
-                    when 'pull_request' then exists (
-                      select
-                        1
-                      from
-                        "pullRequests"
-                        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                        and "projects"."id" = "pullRequests"."projectId"
-                      where
-                        "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                        and "pullRequests"."id" = :targetId
-                        and (
-                          "apiKeys"."projectIds" is null
-                          or "projects"."id" in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                        )
-                    )
-                    else exists (
-                      select
-                        1
-                      from
-                        "projects"
-                      where
-                        "projects"."organizationId" = "apiKeys"."organizationId"
-                        and "projects"."id" = :targetId
-                        and (
-                          "apiKeys"."projectIds" is null
-                          or "projects"."id" in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                        )
-                    )
-                  end
                   and (
-                    "own"."position" is not null
-                    or (
-                      select
-                        count(*)
-                      from
-                        "pins" "counted"
-                      where
-                        (
-                          "counted"."organizationId" = "apiKeys"."organizationId"
-                          and "counted"."userId" = "apiKeys"."userId"
-                          and case "counted"."resourceType"
-                            when 'session' then exists (
+                    case :resourceType
+                      when 'session' then exists (
+                        select
+                          1
+                        from
+                          "sessions"
+                          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                          and "projects"."id" = "sessions"."projectId"
+                        where
+                          "sessions"."organizationId" = "apiKeys"."organizationId"
+                          and "sessions"."id" = :resourceId
+                          and (
+                            "apiKeys"."projectIds" is null
+                            or "projects"."id" in (
                               select
-                                1
+                                value
                               from
-                                "sessions"
-                                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                                and "projects"."id" = "sessions"."projectId"
-                              where
-                                "sessions"."organizationId" = "counted"."organizationId"
-                                and "sessions"."id" = "counted"."resourceId"
-                                and true
+                                json_each("apiKeys"."projectIds")
                             )
-                            when 'pull_request' then exists (
+                          )
+                      )
+                      when 'pull_request' then exists (
+                        select
+                          1
+                        from
+                          "pullRequests"
+                          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                          and "projects"."id" = "pullRequests"."projectId"
+                        where
+                          "pullRequests"."organizationId" = "apiKeys"."organizationId"
+                          and "pullRequests"."id" = :resourceId
+                          and (
+                            "apiKeys"."projectIds" is null
+                            or "projects"."id" in (
                               select
-                                1
+                                value
                               from
-                                "pullRequests"
-                                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                                and "projects"."id" = "pullRequests"."projectId"
-                              where
-                                "pullRequests"."organizationId" = "counted"."organizationId"
-                                and "pullRequests"."id" = "counted"."resourceId"
-                                and true
+                                json_each("apiKeys"."projectIds")
                             )
-                            else exists (
+                          )
+                      )
+                      else exists (
+                        select
+                          1
+                        from
+                          "projects"
+                        where
+                          "projects"."organizationId" = "apiKeys"."organizationId"
+                          and "projects"."id" = :resourceId
+                          and (
+                            "apiKeys"."projectIds" is null
+                            or "projects"."id" in (
                               select
-                                1
+                                value
                               from
-                                "projects"
-                              where
-                                "projects"."organizationId" = "counted"."organizationId"
-                                and "projects"."id" = "counted"."resourceId"
-                                and true
+                                json_each("apiKeys"."projectIds")
                             )
-                          end
+                          )
+                      )
+                    end
+                  )
+                  and (
+                    (
+                      "target"."position" is not null
+                      and case :targetType
+                        when 'session' then exists (
+                          select
+                            1
+                          from
+                            "sessions"
+                            join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                            and "projects"."id" = "sessions"."projectId"
+                          where
+                            "sessions"."organizationId" = "apiKeys"."organizationId"
+                            and "sessions"."id" = :targetId
+                            and (
+                              "apiKeys"."projectIds" is null
+                              or "projects"."id" in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                            )
                         )
-                    ) < :pinLimit
+                        when 'pull_request' then exists (
+                          select
+                            1
+                          from
+                            "pullRequests"
+                            join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                            and "projects"."id" = "pullRequests"."projectId"
+                          where
+                            "pullRequests"."organizationId" = "apiKeys"."organizationId"
+                            and "pullRequests"."id" = :targetId
+                            and (
+                              "apiKeys"."projectIds" is null
+                              or "projects"."id" in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                            )
+                        )
+                        else exists (
+                          select
+                            1
+                          from
+                            "projects"
+                          where
+                            "projects"."organizationId" = "apiKeys"."organizationId"
+                            and "projects"."id" = :targetId
+                            and (
+                              "apiKeys"."projectIds" is null
+                              or "projects"."id" in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                            )
+                        )
+                      end
+                    )
+                  )
+                  and (
+                    case
+                      when "own"."position" is not null then true
+                      else (
+                        select
+                          count(*)
+                        from
+                          "pins" "counted"
+                        where
+                          (
+                            "counted"."organizationId" = "apiKeys"."organizationId"
+                            and "counted"."userId" = "apiKeys"."userId"
+                            and case "counted"."resourceType"
+                              when 'session' then exists (
+                                select
+                                  1
+                                from
+                                  "sessions"
+                                  join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                                  and "projects"."id" = "sessions"."projectId"
+                                where
+                                  "sessions"."organizationId" = "counted"."organizationId"
+                                  and "sessions"."id" = "counted"."resourceId"
+                                  and true
+                              )
+                              when 'pull_request' then exists (
+                                select
+                                  1
+                                from
+                                  "pullRequests"
+                                  join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                                  and "projects"."id" = "pullRequests"."projectId"
+                                where
+                                  "pullRequests"."organizationId" = "counted"."organizationId"
+                                  and "pullRequests"."id" = "counted"."resourceId"
+                                  and true
+                              )
+                              else exists (
+                                select
+                                  1
+                                from
+                                  "projects"
+                                where
+                                  "projects"."organizationId" = "counted"."organizationId"
+                                  and "projects"."id" = "counted"."resourceId"
+                                  and true
+                              )
+                            end
+                          )
+                      ) < :pinLimit
+                    end
                   )
                 )
             ) "placement"
@@ -1113,7 +1244,7 @@ select
   "own"."createdAt"
 from
   "apiKeys"
-  inner join "pins" "own" on (
+  left join "pins" "own" on (
     "own"."organizationId" = "apiKeys"."organizationId"
     and "own"."userId" = "apiKeys"."userId"
     and "own"."resourceType" = :resourceType
@@ -1122,79 +1253,136 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
+      (
+        "apiKeys"."hash" = :keyHash
         and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
         )
       )
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        case :resourceType
+          when 'session' then exists (
+            select
+              1
+            from
+              "sessions"
+              join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+              and "projects"."id" = "sessions"."projectId"
+            where
+              "sessions"."organizationId" = "apiKeys"."organizationId"
+              and "sessions"."id" = :resourceId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+          when 'pull_request' then exists (
+            select
+              1
+            from
+              "pullRequests"
+              join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+              and "projects"."id" = "pullRequests"."projectId"
+            where
+              "pullRequests"."organizationId" = "apiKeys"."organizationId"
+              and "pullRequests"."id" = :resourceId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+          else exists (
+            select
+              1
+            from
+              "projects"
+            where
+              "projects"."organizationId" = "apiKeys"."organizationId"
+              and "projects"."id" = :resourceId
+              and (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+          )
+        end
+      )
+      and (
+        case
+          when "own"."position" is not null then true
+          else (
+            select
+              count(*)
+            from
+              "pins" "counted"
+            where
+              (
+                "counted"."organizationId" = "apiKeys"."organizationId"
+                and "counted"."userId" = "apiKeys"."userId"
+                and case "counted"."resourceType"
+                  when 'session' then exists (
+                    select
+                      1
+                    from
+                      "sessions"
+                      join "projects" on "projects"."organizationId" = "sessions"."organizationId"
+                      and "projects"."id" = "sessions"."projectId"
+                    where
+                      "sessions"."organizationId" = "counted"."organizationId"
+                      and "sessions"."id" = "counted"."resourceId"
+                      and true
+                  )
+                  when 'pull_request' then exists (
+                    select
+                      1
+                    from
+                      "pullRequests"
+                      join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
+                      and "projects"."id" = "pullRequests"."projectId"
+                    where
+                      "pullRequests"."organizationId" = "counted"."organizationId"
+                      and "pullRequests"."id" = "counted"."resourceId"
+                      and true
+                  )
+                  else exists (
+                    select
+                      1
+                    from
+                      "projects"
+                    where
+                      "projects"."organizationId" = "counted"."organizationId"
+                      and "projects"."id" = "counted"."resourceId"
+                      and true
+                  )
+                end
+              )
+          ) < :pinLimit
+        end
       )
     )
-    and case :resourceType
-      when 'session' then exists (
-        select
-          1
-        from
-          "sessions"
-          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-          and "projects"."id" = "sessions"."projectId"
-        where
-          "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :resourceId
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-      )
-      when 'pull_request' then exists (
-        select
-          1
-        from
-          "pullRequests"
-          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-          and "projects"."id" = "pullRequests"."projectId"
-        where
-          "pullRequests"."organizationId" = "apiKeys"."organizationId"
-          and "pullRequests"."id" = :resourceId
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-      )
-      else exists (
-        select
-          1
-        from
-          "projects"
-        where
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :resourceId
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-      )
-    end
+    and "own"."position" is not null
   );
 
 -- selectPins

@@ -46,7 +46,7 @@ describe('updatePin', () => {
     expect(await workspace.pins()).toEqual(names([b, d, c, a]))
   })
 
-  it('answers updated: false where the pin already stands, or next to itself', async () => {
+  it('returns updated: false if the pin is there already, or is placed beside itself', async () => {
     const { workspace, key, pins } = await withPins(3)
     const [a, b, c] = pins as [Pin, Pin, Pin]
     for (const [pin, position, target] of [
@@ -74,14 +74,14 @@ describe('updatePin', () => {
     expect((await workspace.pins()).at(-1)).toBe(`${b.type}/${b.id}`)
   })
 
-  it('takes ids in either case, and answers under the prefix', async () => {
+  it('accepts ids in either case, and the base path', async () => {
     const { workspace, key, pins } = await withPins(2)
     const [a, b] = pins as [Pin, Pin]
-    const answer = await request('PATCH', `${PREFIX}/v1/pins/${b.type}/${b.id.toUpperCase()}`, {
+    const response = await request('PATCH', `${PREFIX}/v1/pins/${b.type}/${b.id.toUpperCase()}`, {
       key,
       json: { placement: { target: { type: a.type, id: a.id.toUpperCase() }, position: 'before' } },
     })
-    expect(answer.body).toEqual({ updated: true })
+    expect(response.body).toEqual({ updated: true })
     expect(await workspace.pins()).toEqual(names([b, a]))
   })
 
@@ -116,8 +116,8 @@ describe('updatePin', () => {
   ])('refuses the body %j', async (json, error) => {
     const { key, pins } = await withPins(1)
     const [a] = pins as [Pin]
-    const answer = await request('PATCH', `/v1/pins/${a.type}/${a.id}`, { key, json })
-    expect([answer.status, answer.body]).toEqual([400, { error }])
+    const response = await request('PATCH', `/v1/pins/${a.type}/${a.id}`, { key, json })
+    expect([response.status, response.body]).toEqual([400, { error }])
   })
 
   it.each([
@@ -138,12 +138,12 @@ describe('updatePin', () => {
     const { key, pins } = await withPins(1)
     const [a] = pins as [Pin]
     const json = spoil({ placement: { target: a, position: 'before' } } as never)
-    const answer = await request('PATCH', `/v1/pins/${a.type}/${a.id}`, { key, json })
+    const response = await request('PATCH', `/v1/pins/${a.type}/${a.id}`, { key, json })
     const error = `${name}: unknown property, expected ${known}`
-    expect([answer.status, answer.body]).toEqual([400, { error }])
+    expect([response.status, response.body]).toEqual([400, { error }])
   })
 
-  it('refuses a type or an id that it does not know in the path', async () => {
+  it('refuses an unknown type or an invalid id in the path', async () => {
     const { key, pins } = await withPins(1)
     const [a] = pins as [Pin]
     const json = { placement: { target: a, position: 'before' } }
@@ -156,7 +156,7 @@ describe('updatePin', () => {
     expect([wrongId.status, wrongId.body]).toEqual([400, { error: 'resourceId: expected a UUID, got "7"' }])
   })
 
-  it('answers 404 for a resource, or a target, that is not there for this caller', async () => {
+  it('returns 404 if the resource, or the target, does not exist for this caller', async () => {
     const { workspace, key, projectId, pins } = await withPins(2)
     const [a] = pins as [Pin]
     const missing = { type: 'session', id: crypto.randomUUID() } as const
@@ -170,7 +170,7 @@ describe('updatePin', () => {
     expect((await place(key, wrongType, 'before', a)).status).toBe(404)
   })
 
-  it('answers 404 for a deleted session, as pin and as target', async () => {
+  it('returns 404 for a deleted session, as the resource and as the target', async () => {
     const { workspace, key, projectId, pins } = await withPins(2)
     const [, b] = pins as [Pin, Pin]
     const session = { type: 'session', id: await workspace.addSession(projectId) } as const
@@ -180,21 +180,21 @@ describe('updatePin', () => {
     expect((await place(key, b, 'before', session)).status).toBe(404)
   })
 
-  it('answers 404 for what is in a project that the key is not limited to', async () => {
+  it('returns 404 for resources outside the projects that the API key is restricted to', async () => {
     const { workspace, projectId } = await withPins(0)
     const reachable = await workspace.addProject()
     const here = { type: 'session', id: await workspace.addSession(reachable) } as const
     const there = { type: 'session', id: await workspace.addSession(projectId) } as const
     const project = { type: 'project', id: projectId } as const
     for (const pin of [here, there, project]) await workspace.pin(pin.type, pin.id)
-    const limited = await workspace.addKey({ projectIds: [reachable] })
-    expect((await place(limited, there, 'before', here)).status).toBe(404)
-    expect((await place(limited, project, 'before', here)).status).toBe(404)
-    expect((await place(limited, here, 'after', there)).status).toBe(404)
-    expect((await place(limited, { type: 'project', id: reachable }, 'after', here)).status).toBe(200)
+    const restricted = await workspace.addKey({ projectIds: [reachable] })
+    expect((await place(restricted, there, 'before', here)).status).toBe(404)
+    expect((await place(restricted, project, 'before', here)).status).toBe(404)
+    expect((await place(restricted, here, 'after', there)).status).toBe(404)
+    expect((await place(restricted, { type: 'project', id: reachable }, 'after', here)).status).toBe(200)
   })
 
-  it('answers 409 for a new pin at the limit, and still moves the pins there are', async () => {
+  it('returns 409 for a new pin at the limit, and still moves existing pins', async () => {
     const { workspace, key, projectId, pins } = await withPins(3)
     const [a, b] = pins as [Pin, Pin]
     const environment = { PIN_LIMIT: '3' }
@@ -202,7 +202,7 @@ describe('updatePin', () => {
     const refused = await place(key, extra, 'before', a, { environment })
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      'You have 3 pins, the most allowed: unpin something first',
+      'The user has 3 pins, the most allowed. Remove one first.',
     ])
     expect((await place(key, b, 'before', a, { environment })).body).toEqual({ updated: true })
     expect(await workspace.pins()).toHaveLength(3)
@@ -213,11 +213,11 @@ describe('updatePin', () => {
     const [gone, b] = pins as [Pin, Pin]
     await workspace.deleteSession(gone.id)
     const extra = { type: 'session', id: await workspace.addSession(projectId) } as const
-    const answer = await place(key, extra, 'before', b, { environment: { PIN_LIMIT: '3' } })
-    expect(answer.body).toEqual({ updated: true })
+    const response = await place(key, extra, 'before', b, { environment: { PIN_LIMIT: '3' } })
+    expect(response.body).toEqual({ updated: true })
   })
 
-  it('answers 400 if the key lacks the scope or the user', async () => {
+  it('returns 400 if the API key lacks the scope, or does not act as a user', async () => {
     const { workspace, pins } = await withPins(2)
     const [a, b] = pins as [Pin, Pin]
     const withoutScope = await workspace.addKey({ scopes: ['skills:read'] })
@@ -228,13 +228,13 @@ describe('updatePin', () => {
     expect(await workspace.pins()).toEqual(names([a, b]))
   })
 
-  it('answers 500 in a constant sentence if the database fails', async () => {
+  it('returns 500 with a constant message if the database fails', async () => {
     const { key, pins } = await withPins(2)
     const [a, b] = pins as [Pin, Pin]
     const DB = failingDatabase(new Error('D1_ERROR: no such table: pins: SQLITE_ERROR'))
-    const answer = await place(key, b, 'before', a, { environment: { DB } })
-    expect(answer.status).toBe(500)
-    expect(answer.body.error).not.toContain('pins')
+    const response = await place(key, b, 'before', a, { environment: { DB } })
+    expect(response.status).toBe(500)
+    expect(response.body.error).not.toContain('pins')
   })
 
   it('never runs out of room in one gap, and keeps the order', async () => {
@@ -266,8 +266,8 @@ describe('updatePin', () => {
         model = rest
       }
       const updated = model.some((candidate, place) => candidate !== before[place])
-      const answer = await place(key, moved, position, beside)
-      expect([index, answer.body]).toEqual([index, { updated }])
+      const response = await place(key, moved, position, beside)
+      expect([index, response.body]).toEqual([index, { updated }])
       if (index % 50 === 0) expect(await workspace.pins()).toEqual(names(model))
     }
     expect(await workspace.pins()).toEqual(names(model))
@@ -292,7 +292,7 @@ async function listed(key: string): Promise<string[]> {
   return body.items.map((item: Record<string, string>) => `${item.resourceType}/${item.resourceId}`)
 }
 
-/** Resources of the types in turn, not pinned yet. */
+/** Unpinned resources, of each type in turn. */
 async function addResources(workspace: Workspace, projectId: string, count: number): Promise<Pin[]> {
   const pins: Pin[] = []
   for (let index = 0; index < count; index++) {
@@ -303,7 +303,7 @@ async function addResources(workspace: Workspace, projectId: string, count: numb
 }
 
 describe('listPins', () => {
-  it('lists no pins, then one in its whole shape', async () => {
+  it('lists no pins, then one with all of its fields', async () => {
     const { workspace, key, projectId } = await withPins(0)
     expect((await request('GET', '/v1/pins', { key })).body).toEqual({ items: [], nextCursor: null })
     const before = now()
@@ -327,7 +327,7 @@ describe('listPins', () => {
     expect(await listed(key)).toEqual(names([e, c, d, b, g, f, a]))
   })
 
-  it('lists as many as there may be at once', async () => {
+  it('lists the most pins allowed on one page', async () => {
     const { key, pins } = await withPins(50)
     expect(await listed(key)).toEqual(names(pins))
   })
@@ -339,13 +339,13 @@ describe('listPins', () => {
     expect(await listed(key)).toEqual(names(pins.filter((pin) => pin !== gone)))
   })
 
-  it('hides what is in a deleted project', async () => {
+  it('hides the pins of resources in a deleted project', async () => {
     const { workspace, key, projectId, pins } = await withPins(3)
     await workspace.delete('project', projectId)
     expect(await listed(key)).toEqual(names(pins.filter(({ type }) => type === 'project')))
   })
 
-  it('hides what is in projects that the key is not limited to, from that key alone', async () => {
+  it('hides the pins of resources outside the projects that the API key is restricted to, from that key alone', async () => {
     const { workspace, key, pins } = await withPins(3)
     const reachable = await workspace.addProject()
     const here = await addResources(workspace, reachable, 2)
@@ -357,7 +357,7 @@ describe('listPins', () => {
     expect(await listed(key)).toEqual(all)
   })
 
-  it("lists the caller's own", async () => {
+  it("lists the pins of the caller's user", async () => {
     const { workspace, key, pins } = await withPins(3)
     const other = await workspace.addUser()
     const [a, b, c] = pins as [Pin, Pin, Pin]
@@ -371,7 +371,7 @@ describe('listPins', () => {
 })
 
 describe('putPin', () => {
-  it.each(TYPES)('pins a %s at the end, and answers with the pin', async (type) => {
+  it.each(TYPES)('pins a %s at the end, and returns the pin', async (type) => {
     const { workspace, key, projectId, pins } = await withPins(3)
     const pin = { type, id: await workspace.addResource(type, projectId) }
     const before = now()
@@ -384,7 +384,7 @@ describe('putPin', () => {
     expect(await listed(key)).toEqual(names([...pins, pin]))
   })
 
-  it('pins after the last, wherever pins were placed or removed before', async () => {
+  it('pins after the last pin, wherever pins were placed or removed before', async () => {
     const { workspace, key, projectId, pins } = await withPins(3)
     const [a, b, c] = pins as [Pin, Pin, Pin]
     const [d, e] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
@@ -396,7 +396,7 @@ describe('putPin', () => {
     expect(await listed(key)).toEqual(names([b, c, a, e, d]))
   })
 
-  it('leaves what is pinned where it stands, at the limit too', async () => {
+  it('leaves a pin where it is, also at the limit', async () => {
     const { workspace, key, pins } = await withPins(3)
     const before = await workspace.dump('pins')
     const [first] = (await request('GET', '/v1/pins', { key })).body.items
@@ -407,7 +407,7 @@ describe('putPin', () => {
     expect(await workspace.dump('pins')).toEqual(before)
   })
 
-  it('takes the id in either case and answers in lower case', async () => {
+  it('accepts the id in either case, and returns it in lower case', async () => {
     const { workspace, key, projectId } = await withPins(0)
     const [pin] = (await addResources(workspace, projectId, 1)) as [Pin]
     const { body } = await request('PUT', `${PREFIX}${pinPath({ ...pin, id: pin.id.toUpperCase() })}`, {
@@ -417,7 +417,7 @@ describe('putPin', () => {
     expect(await listed(key)).toEqual(names([pin]))
   })
 
-  it('pins as many as the setting says, and not one more', async () => {
+  it('pins as many resources as the setting allows, and not one more', async () => {
     const { workspace, key, projectId, pins } = await withPins(2)
     const environment = { PIN_LIMIT: '3' }
     const [c, d] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
@@ -425,12 +425,12 @@ describe('putPin', () => {
     const { status, body } = await put(key, d, { environment })
     expect([status, body]).toEqual([
       409,
-      { error: 'You have 3 pins, the most allowed: unpin something first' },
+      { error: 'The user has 3 pins, the most allowed. Remove one first.' },
     ])
     expect(await workspace.pins()).toEqual(names([...pins, c]))
   })
 
-  it('pins 50 without a setting', async () => {
+  it('pins 50 resources without a setting', async () => {
     const { workspace, key, projectId } = await withPins(49)
     const [last, more] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
     expect((await put(key, last)).status).toBe(200)
@@ -447,13 +447,13 @@ describe('putPin', () => {
     expect((await put(key, more, { environment })).status).toBe(409)
   })
 
-  it('counts the pins that a limited key does not see, and pins after them', async () => {
+  it('counts the pins that an API key restricted to projects does not see, and pins after them', async () => {
     const { workspace, key, pins } = await withPins(3)
     const reachable = await workspace.addProject()
-    const limited = await workspace.addKey({ projectIds: [reachable] })
+    const restricted = await workspace.addKey({ projectIds: [reachable] })
     const pin = { type: 'project', id: reachable } as const
-    expect((await put(limited, pin, { environment: { PIN_LIMIT: '3' } })).status).toBe(409)
-    expect((await put(limited, pin, { environment: { PIN_LIMIT: '4' } })).status).toBe(200)
+    expect((await put(restricted, pin, { environment: { PIN_LIMIT: '3' } })).status).toBe(409)
+    expect((await put(restricted, pin, { environment: { PIN_LIMIT: '4' } })).status).toBe(200)
     expect(await listed(key)).toEqual(names([...pins, pin]))
   })
 
@@ -465,12 +465,15 @@ describe('putPin', () => {
     expect((await put(other, pins[1] as Pin, { environment })).status).toBe(409)
   })
 
-  it('does not pass the limit when many ask at once, and pins one resource once', async () => {
+  it('stays within the limit under concurrent requests, and pins one resource once', async () => {
     const { workspace, key, projectId } = await withPins(0)
     const environment = { PIN_LIMIT: '4' }
     const resources = await addResources(workspace, projectId, 10)
-    const answers = await Promise.all(resources.map((pin) => put(key, pin, { environment })))
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(4).fill(200), ...Array(6).fill(409)])
+    const responses = await Promise.all(resources.map((pin) => put(key, pin, { environment })))
+    expect(responses.map(({ status }) => status).sort()).toEqual([
+      ...Array(4).fill(200),
+      ...Array(6).fill(409),
+    ])
     expect(await listed(key)).toHaveLength(4)
 
     const one = await withPins(0)
@@ -496,7 +499,7 @@ describe('deletePin', () => {
     expect((await unpin(key, b)).status).toBe(404)
   })
 
-  it("answers 404 for what is not pinned, and leaves other users' pins", async () => {
+  it("returns 404 if the resource is not pinned, and leaves other users' pins", async () => {
     const { workspace, pins } = await withPins(2)
     const [a, b] = pins as [Pin, Pin]
     const other = await workspace.addKey({ userId: await workspace.addUser() })
@@ -508,7 +511,7 @@ describe('deletePin', () => {
     expect(await workspace.pins()).toEqual(names(pins))
   })
 
-  it('makes room at the limit', async () => {
+  it('makes room for another pin at the limit', async () => {
     const { workspace, key, projectId, pins } = await withPins(3)
     const environment = { PIN_LIMIT: '3' }
     const [pin] = (await addResources(workspace, projectId, 1)) as [Pin]
@@ -518,15 +521,15 @@ describe('deletePin', () => {
     expect(await listed(key)).toEqual(names([...pins.slice(1), pin]))
   })
 
-  it('succeeds once of many at once', async () => {
+  it('succeeds once among concurrent requests', async () => {
     const { key, pins } = await withPins(1)
-    const answers = await Promise.all(Array.from({ length: 10 }, () => unpin(key, pins[0] as Pin)))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)])
+    const responses = await Promise.all(Array.from({ length: 10 }, () => unpin(key, pins[0] as Pin)))
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)])
   })
 })
 
 describe.each(['PUT', 'DELETE'])('%s of a pin', (method) => {
-  it('answers 404 for what is not there for this caller, and changes nothing', async () => {
+  it('returns 404 for resources that do not exist for this caller, and changes nothing', async () => {
     const { workspace, key, projectId, pins } = await withPins(3)
     const [session, , project] = pins as [Pin, Pin, Pin]
     const lost = await addResources(workspace, projectId, 3)
@@ -534,28 +537,29 @@ describe.each(['PUT', 'DELETE'])('%s of a pin', (method) => {
       await workspace.pin(type, id)
       await workspace.delete(type, id)
     }
-    const frozen = await workspace.addProject()
-    const orphan = { type: 'session', id: await workspace.addSession(frozen) } as const
+    const deletedProject = await workspace.addProject()
+    const orphan = { type: 'session', id: await workspace.addSession(deletedProject) } as const
     await workspace.pin('session', orphan.id)
-    await workspace.delete('project', frozen)
+    await workspace.delete('project', deletedProject)
     const stranger = await Workspace.create()
     const theirs = { type: 'project', id: await stranger.addProject() } as const
     const before = await workspace.dump('pins')
     const missing: Pin = { type: 'session', id: crypto.randomUUID() }
     const wrongType: Pin = { type: 'pull_request', id: session.id }
-    const answers = []
+    const responses = []
     for (const pin of [...lost, orphan, missing, theirs, wrongType]) {
-      answers.push(await request(method, pinPath(pin), { key }))
+      responses.push(await request(method, pinPath(pin), { key }))
     }
-    const limited = await workspace.addKey({ projectIds: [crypto.randomUUID()] })
-    for (const pin of [session, project]) answers.push(await request(method, pinPath(pin), { key: limited }))
+    const restricted = await workspace.addKey({ projectIds: [crypto.randomUUID()] })
+    for (const pin of [session, project])
+      responses.push(await request(method, pinPath(pin), { key: restricted }))
     const strangers = await stranger.addKey()
-    answers.push(await request(method, pinPath(session), { key: strangers }))
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
+    responses.push(await request(method, pinPath(session), { key: strangers }))
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 404))
     expect([await workspace.dump('pins'), await stranger.dump('pins')]).toEqual([before, []])
   })
 
-  it('refuses a type or an id that it does not know', async () => {
+  it('refuses an unknown type or an invalid id', async () => {
     const { key, pins } = await withPins(1)
     const wrongType = await request(method, `/v1/pins/user/${pins[0]?.id}`, { key })
     expect([wrongType.status, wrongType.body.error]).toEqual([400, expect.stringMatching(/^resourceType: /)])

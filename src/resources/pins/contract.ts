@@ -1,4 +1,4 @@
-/** SPEC.txt, Endpoints, 1; docs/contract.md, Pins. */
+/** The pins of a user (docs/contract.md, Pins). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
@@ -8,8 +8,8 @@ const resourceType = (description: string) =>
   z.enum(['session', 'pull_request', 'project']).register(docs, { description })
 
 const pinned = z.object({
-  resourceType: resourceType('What kind of resource is pinned.'),
-  resourceId: uuid('The pinned resource.'),
+  resourceType: resourceType('The type of the pinned resource.'),
+  resourceId: uuid('The id of the pinned resource.'),
 })
 
 export const updatePinContract = {
@@ -19,8 +19,8 @@ export const updatePinContract = {
   tag: 'Pins',
   summary: 'Update a pin',
   description:
-    'Places the pin of a resource directly before or after another pin of yours. ' +
-    'If the resource is not pinned yet, the pin is made. The order is one list across all types.',
+    'Moves the pin of a resource directly before or after another pin of the user. ' +
+    'If the resource is not pinned yet, it is pinned there. The order is one list across all types.',
   scope: 'pins:write',
   actsAsUser: true,
   params: pinned,
@@ -28,8 +28,8 @@ export const updatePinContract = {
     .strictObject({
       placement: z.strictObject({
         target: z.strictObject({
-          type: resourceType('The kind of resource that the target pin pins.'),
-          id: uuid('The resource that the target pin pins.'),
+          type: resourceType('The type of the resource that the target pin is for.'),
+          id: uuid('The id of the resource that the target pin is for.'),
         }),
         position: z.enum(['before', 'after']).register(docs, { description: 'On which side of the target.' }),
       }),
@@ -45,25 +45,25 @@ export const updatePinContract = {
     }),
   success: {
     status: 200,
-    description: 'The pin stands where it was asked to.',
+    description: 'The pin is at the requested position.',
     schema: z
       .strictObject({
-        updated: z.boolean().register(docs, { description: 'False if the pin already stood there.' }),
+        updated: z.boolean().register(docs, { description: 'False if the pin was there already.' }),
       })
       .register(docs, { id: 'PinUpdate' }),
     example: { updated: true },
   },
   errors: {
-    400: 'The path or body is wrong, or the key lacks the caller scope.',
-    404: "The resource, or the target's pin, does not exist for this caller.",
-    409: 'The pin would be new, and the user already has the most pins allowed.',
-    500: 'The pin operation failed.',
+    400: 'The path or body is invalid, or the API key lacks the required scope.',
+    404: 'The resource does not exist for this caller, or the target is not pinned.',
+    409: 'The resource is not pinned yet, and the user has the most pins allowed.',
+    500: 'The pin could not be updated.',
   },
 } as const satisfies Contract
 
 const pin = z
   .strictObject({
-    resourceType: resourceType('What kind of resource is pinned.'),
+    resourceType: resourceType('The type of the pinned resource.'),
     resourceId: uuid(),
     createdAt: instant(),
   })
@@ -83,13 +83,13 @@ export const listPinsContract = {
   path: '/v1/pins',
   tag: 'Pins',
   summary: 'List pins',
-  description: 'Lists all of your pins, in your order.',
+  description: 'Lists all pins of the user, in their order.',
   scope: 'pins:read',
   actsAsUser: true,
   params: z.object({}),
   success: {
     status: 200,
-    description: 'The pins, all on one page.',
+    description: 'All pins, on one page.',
     schema: z.strictObject({ items: z.array(pin), nextCursor: z.null() }).register(docs, { id: 'PinPage' }),
     example: { items: [examplePin], nextCursor: null },
   },
@@ -102,7 +102,8 @@ export const putPinContract = {
   path: '/v1/pins/{resourceType}/{resourceId}',
   tag: 'Pins',
   summary: 'Put a pin',
-  description: 'Pins a resource at the end of your list. What is pinned already stays where it stands.',
+  description:
+    'Pins a resource at the end of the list. If the resource is pinned already, its position does not change.',
   scope: 'pins:write',
   actsAsUser: true,
   params: pinned,
@@ -115,7 +116,7 @@ export const putPinContract = {
   errors: {
     ...errors,
     404: 'The resource does not exist for this caller.',
-    409: 'The user already has the most pins allowed.',
+    409: 'The user has the most pins allowed.',
   },
 } as const satisfies Contract
 
@@ -131,11 +132,11 @@ export const deletePinContract = {
   params: pinned,
   success: {
     status: 200,
-    description: 'The resource is not pinned any more.',
+    description: 'The resource is no longer pinned.',
     schema: z
       .strictObject({
         deleted: z.literal(true),
-        resourceType: resourceType('What kind of resource it is.'),
+        resourceType: resourceType('The type of the resource.'),
         resourceId: uuid(),
       })
       .register(docs, { id: 'PinDeletion' }),

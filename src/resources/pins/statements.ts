@@ -1,12 +1,21 @@
 /** Pins, in SQL: the order is one list for each user, of integers with gaps between them. */
-import { and, asc, eq, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { callerUser, explaining, isInReach, mayAct, now } from '../../access/guard.ts'
+import { callerUser, isInReach, now } from '../../access/guard.ts'
+import {
+  authorized,
+  type Join,
+  precondition,
+  requiring,
+  uncheckedPrecondition,
+} from '../../access/preconditions.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../../db/schema.ts'
 import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import type { Limits } from '../../environment.ts'
+import { ApiError } from '../../errors.ts'
 
 /** The distance between neighbours after a renumbering and at either end: room for 30 placements into one gap. */
-const GAP = 2 ** 30
+const GAP = sql.raw(String(2 ** 30))
 
 const resourceType = sql.placeholder('resourceType')
 const resourceId = sql.placeholder('resourceId')
@@ -14,77 +23,83 @@ const targetType = sql.placeholder('targetType')
 const targetId = sql.placeholder('targetId')
 /** -1: before the target; 1: after it. D1 binds every number as a float, and positions are integers. */
 const direction = sql`cast(${sql.placeholder('direction')} as integer)`
-const pinLimit = sql.placeholder('pinLimit')
 
-type Projects = (projectId: SQLWrapper) => SQL
+type ProjectCondition = (projectId: SQLWrapper) => SQL
 
-/** True if the organization has the resource, in one of those projects, which is there itself. */
+/** True if the organization has the resource in a project that exists and meets the condition. */
 function resourceExists(
   organizationId: SQLWrapper,
   type: SQLWrapper,
   id: SQLWrapper,
-  inProjects: Projects,
+  isIncluded: ProjectCondition,
 ): SQL<0 | 1> {
   const hasInProject = (table: typeof sessions | typeof pullRequests) =>
     sql`select 1 from ${table} join ${projects}
         on ${projects.organizationId} = ${table.organizationId} and ${projects.id} = ${table.projectId}
-        where ${table.organizationId} = ${organizationId} and ${table.id} = ${id} and ${inProjects(projects.id)}`
+        where ${table.organizationId} = ${organizationId} and ${table.id} = ${id} and ${isIncluded(projects.id)}`
   return sql<0 | 1>`case ${type}
     when 'session' then exists (${hasInProject(sessions)})
     when 'pull_request' then exists (${hasInProject(pullRequests)})
     else exists (select 1 from ${projects} where ${projects.organizationId} = ${organizationId}
-                 and ${projects.id} = ${id} and ${inProjects(projects.id)}) end`
+                 and ${projects.id} = ${id} and ${isIncluded(projects.id)}) end`
 }
 
-/** The most pins allowed are of resources that are still there, whatever projects this key is limited to. */
-function countPins(organizationId: SQLWrapper, userId: SQLWrapper): SQL<number> {
-  const counted = alias(pins, 'counted')
-  const isThere = resourceExists(
-    counted.organizationId,
-    counted.resourceType,
-    counted.resourceId,
-    () => sql`true`,
-  )
-  return sql<number>`${query
-    .select({ count: sql`count(*)` })
-    .from(counted)
-    .where(and(eq(counted.organizationId, organizationId), eq(counted.userId, userId), isThere))}`
-}
+/** The resource exists in the caller's organization, in a project within the reach of its key. */
+const existsForCaller = (type: SQLWrapper, id: SQLWrapper) =>
+  resourceExists(apiKeys.organizationId, type, id, isInReach)
 
 const own = alias(pins, 'own')
 const target = alias(pins, 'target')
 
-/** Joins the caller's pins to `apiKeys`: the one of this resource and the one of the target. */
-const isOwn = and(
-  eq(own.organizationId, apiKeys.organizationId),
-  eq(own.userId, apiKeys.userId),
-  eq(own.resourceType, resourceType),
-  eq(own.resourceId, resourceId),
-)
-const isTarget = and(
-  eq(target.organizationId, apiKeys.organizationId),
-  eq(target.userId, apiKeys.userId),
-  eq(target.resourceType, targetType),
-  eq(target.resourceId, targetId),
+/** The caller's pin of a resource. */
+const pinOf = (pin: typeof own | typeof target, type: SQLWrapper, id: SQLWrapper): Join => ({
+  table: pin,
+  on: and(
+    eq(pin.organizationId, apiKeys.organizationId),
+    eq(pin.userId, apiKeys.userId),
+    eq(pin.resourceType, type),
+    eq(pin.resourceId, id),
+  ),
+})
+const ownPin = pinOf(own, resourceType, resourceId)
+const targetPin = pinOf(target, targetType, targetId)
+const isPinned = isNotNull(own.position)
+
+/** The user's pins of resources that still exist, also in projects that the API key is not restricted to. */
+function countPins(): SQL<number> {
+  const counted = alias(pins, 'counted')
+  const isCounted = and(
+    eq(counted.organizationId, apiKeys.organizationId),
+    eq(counted.userId, apiKeys.userId),
+    resourceExists(counted.organizationId, counted.resourceType, counted.resourceId, () => sql`true`),
+  )
+  return sql<number>`${query.select({ count: sql`count(*)` }).from(counted).where(isCounted)}`
+}
+
+const pinnableResourceExists = precondition(
+  existsForCaller(resourceType, resourceId),
+  () => new ApiError(404, 'There is no such resource. Check resourceType and resourceId.'),
 )
 
-const hasResource = resourceExists(apiKeys.organizationId, resourceType, resourceId, isInReach)
-const hasTarget = resourceExists(apiKeys.organizationId, targetType, targetId, isInReach)
-const pinCount = countPins(apiKeys.organizationId, apiKeys.userId)
+const pinExists = precondition(isPinned, () => new ApiError(404, 'This resource is not pinned.'))
 
-export const explainPlacement = guarded(() =>
-  explaining({
-    resourceExists: hasResource.as('resourceExists'),
-    targetExists: sql<0 | 1>`${isNotNull(target.position)} and ${hasTarget}`.as('targetExists'),
-    isPinned: sql<0 | 1>`${isNotNull(own.position)}`.as('isPinned'),
-    // Only a new pin counts against the limit.
-    pinCount: sql<number>`case when ${isNull(own.position)} then ${pinCount} end`.as('pinCount'),
-  })
-    .leftJoin(own, isOwn)
-    .leftJoin(target, isTarget),
+const targetIsPinned = precondition(
+  and(isNotNull(target.position), existsForCaller(targetType, targetId)),
+  () => new ApiError(404, 'placement.target is not pinned. Name one of your pins.'),
 )
 
-/** The nearest pin on the side of the target where this one is to stand, apart from this one; NULL at the list's end. */
+/** Only a new pin counts against the limit. */
+const staysWithinLimit = sql`case when ${isPinned} then true else ${countPins()} < ${sql.placeholder('pinLimit')} end`
+const tooManyPins = ({ limits }: { limits: Limits }) =>
+  new ApiError(409, `The user has ${limits.pins} pins, the most allowed. Remove one first.`)
+
+export const placeable = requiring([ownPin, targetPin], {
+  resourceExists: pinnableResourceExists,
+  targetIsPinned,
+  isWithinLimit: precondition(staysWithinLimit, tooManyPins),
+})
+
+/** The position of the nearest other pin on the side of the target where this one goes; NULL at the end of the list. */
 function neighbourPosition(): SQL<number | null> {
   const other = alias(pins, 'other')
   return sql<number | null>`${query
@@ -100,22 +115,18 @@ function neighbourPosition(): SQL<number | null> {
     )}`
 }
 
-/** Between which positions the pin goes. No row if the caller may not place it. */
-const placement = query
-  .select({
+/** Between which positions the pin goes: one row, if the caller may place it. */
+const placement = placeable
+  .rows({
     organizationId: target.organizationId,
     userId: target.userId,
     targetPosition: sql<number>`${target.position}`.as('targetPosition'),
     neighbourPosition: neighbourPosition().as('neighbourPosition'),
     ownPosition: sql<number | null>`${own.position}`.as('ownPosition'),
   })
-  .from(apiKeys)
-  .innerJoin(target, isTarget)
-  .leftJoin(own, isOwn)
-  .where(and(mayAct, hasResource, hasTarget, or(isNotNull(own.position), sql`${pinCount} < ${pinLimit}`)))
   .as('placement')
 
-/** False if the pin stands there already. */
+/** False if the pin is there already. */
 const isMove = sql`case
   when ${placement.ownPosition} is null then true
   when ${placement.ownPosition} = ${placement.targetPosition} then false
@@ -127,25 +138,26 @@ const isGapFull = sql`exists ${query
   .from(placement)
   .where(and(isMove, sql`abs(${placement.neighbourPosition} - ${placement.targetPosition}) < 2`))}`
 
-/** The pins of the user in order, if the pin is to move into a gap that is full. */
-const ranked = query
-  .select({
-    organizationId: pins.organizationId,
-    userId: pins.userId,
-    resourceType: pins.resourceType,
-    resourceId: pins.resourceId,
-    rank: sql<number>`row_number() over (order by ${pins.position})`.as('rank'),
-  })
-  .from(apiKeys)
+/** The pins of the user in order, if the pin goes into a gap without a free position. */
+const ranked = authorized
+  .rows(
+    {
+      organizationId: pins.organizationId,
+      userId: pins.userId,
+      resourceType: pins.resourceType,
+      resourceId: pins.resourceId,
+      rank: sql<number>`row_number() over (order by ${pins.position})`.as('rank'),
+    },
+    isGapFull,
+  )
   .innerJoin(pins, and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
-  .where(and(mayAct, isGapFull))
   .as('ranked')
 
-/** Spreads them evenly again. */
+/** Spreads them evenly. */
 export const renumber = guarded(() =>
   query
     .update(pins)
-    .set({ position: sql`${ranked.rank} * ${sql.raw(String(GAP))}` })
+    .set({ position: sql`${ranked.rank} * ${GAP}` })
     .from(ranked)
     .where(
       and(
@@ -157,7 +169,7 @@ export const renumber = guarded(() =>
     ),
 )
 
-/** Moves the pin, or makes it. A row comes back if the order changed. */
+/** Moves or adds the pin. Returns a row if the order changed. */
 export const place = guardedChange(() =>
   query
     .insert(pins)
@@ -171,7 +183,7 @@ export const place = guardedChange(() =>
             resourceId,
             position: sql`coalesce(
             (${placement.targetPosition} + ${placement.neighbourPosition}) / 2,
-            ${placement.targetPosition} + ${direction} * ${sql.raw(String(GAP))})`,
+            ${placement.targetPosition} + ${direction} * ${GAP})`,
             createdAt: now,
           }),
         )
@@ -185,74 +197,55 @@ export const place = guardedChange(() =>
     .returning({ resourceId: pins.resourceId }),
 )
 
-/** Of a pin, in the shape of the wire. */
+/** A pin as the API returns it. */
 const pin = { resourceType: own.resourceType, resourceId: own.resourceId, createdAt: own.createdAt }
 
 const isCallers = and(eq(own.organizationId, apiKeys.organizationId), eq(own.userId, apiKeys.userId))
 
 export const selectPins = guarded(() =>
-  query
-    .select(pin)
-    .from(apiKeys)
+  authorized
+    .rows(pin, existsForCaller(sql`${own.resourceType}`, sql`${own.resourceId}`))
     .innerJoin(own, isCallers)
-    .where(
-      and(
-        mayAct,
-        resourceExists(apiKeys.organizationId, sql`${own.resourceType}`, sql`${own.resourceId}`, isInReach),
-      ),
-    )
     .orderBy(asc(own.position)),
 )
 
-/** The join keeps the columns of the fact apart: Drizzle names no tables where there is only one. */
-export const explainPin = guarded(() =>
-  explaining({ resourceExists: hasResource.as('resourceExists') }).leftJoin(own, isOwn),
-)
+export const pinnable = requiring([ownPin], {
+  resourceExists: pinnableResourceExists,
+  isWithinLimit: uncheckedPrecondition(staysWithinLimit, tooManyPins),
+})
 
 const lastPosition = query
   .select({ position: sql`max(${pins.position})` })
   .from(pins)
   .where(and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
 
-/** Makes the pin, at the end of the list. */
+/** Adds the pin at the end of the list, if the resource is not pinned yet. */
 export const appendPin = guardedChange(() =>
-  query
-    .insert(pins)
-    .select(
-      query
-        .select(
-          insertRow(pins, {
-            organizationId: apiKeys.organizationId,
-            userId: apiKeys.userId,
-            resourceType,
-            resourceId,
-            position: sql`coalesce(${lastPosition}, 0) + ${sql.raw(String(GAP))}`,
-            createdAt: now,
-          }),
-        )
-        .from(apiKeys)
-        .where(and(mayAct, isNotNull(apiKeys.userId), hasResource, sql`${pinCount} < ${pinLimit}`)),
-    )
-    .onConflictDoNothing(),
+  query.insert(pins).select(
+    pinnable.rows(
+      insertRow(pins, {
+        organizationId: apiKeys.organizationId,
+        userId: apiKeys.userId,
+        resourceType,
+        resourceId,
+        position: sql`coalesce(${lastPosition}, 0) + ${GAP}`,
+        createdAt: now,
+      }),
+      and(isNotNull(apiKeys.userId), isNull(own.position)),
+    ),
+  ),
 )
 
-export const selectPin = guarded(() =>
-  query.select(pin).from(apiKeys).innerJoin(own, isOwn).where(and(mayAct, hasResource)),
-)
+export const selectPin = guarded(() => pinnable.rows(pin, isPinned))
 
-/** The organization whose pin may be removed, or NULL, which matches no row. */
-const removableFrom = query
-  .select({ organizationId: own.organizationId })
-  .from(apiKeys)
-  .innerJoin(own, isOwn)
-  .where(and(mayAct, hasResource))
+export const deletable = requiring([ownPin], { resourceExists: pinnableResourceExists, pinExists })
 
-export const removePin = guardedChange(() =>
+export const deletePin = guardedChange(() =>
   query
     .delete(pins)
     .where(
       and(
-        eq(pins.organizationId, removableFrom),
+        eq(pins.organizationId, deletable.organizationId),
         eq(pins.userId, callerUser),
         eq(pins.resourceType, resourceType),
         eq(pins.resourceId, resourceId),
