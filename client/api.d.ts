@@ -128,7 +128,7 @@ export interface paths {
         };
         /**
          * Retrieve a skill
-         * @description Answers with a skill of the organization and all of its files.
+         * @description Returns a skill of the organization with all of its files.
          *
          *     Scope: `skills:read`.
          */
@@ -137,7 +137,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a skill
-         * @description Deletes a skill and all of its files.
+         * @description Deletes a skill with all of its files.
          *
          *     Scope: `skills:write`.
          */
@@ -146,7 +146,7 @@ export interface paths {
         head?: never;
         /**
          * Update a skill
-         * @description Changes a skill. Files, if given, replace the whole set; a file that keeps its name keeps its id. What is left out stays as it is.
+         * @description Changes the given fields of a skill. If `files` is given, it replaces all files; a file that keeps its filename keeps its id.
          *
          *     Scope: `skills:write`.
          */
@@ -1123,7 +1123,7 @@ export interface components {
         };
         NewSkillFile: {
             /**
-             * @description Relative to the folder of the skill.
+             * @description The path relative to the folder of the skill.
              * @example SKILL.md
              */
             filename: string;
@@ -1607,7 +1607,7 @@ export interface components {
              * @example 2026-03-29T01:00:00.000Z
              */
             updatedAt: string;
-            /** @description All files of the skill, in order of filename. */
+            /** @description All files of the skill, sorted by filename. */
             files: components["schemas"]["SkillFile"][];
         };
         SkillFile: {
@@ -1617,7 +1617,7 @@ export interface components {
              */
             id: string;
             filename: string;
-            /** @description Exactly as it was stored. */
+            /** @description Exactly as stored. */
             content: string;
         };
         SkillDeletion: {
@@ -3444,14 +3444,14 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The skill. */
+                /** @description The id of the skill. */
                 skillId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The skill and all of its files. */
+            /** @description The skill with all of its files. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3460,7 +3460,7 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the skill: it changes with every change of the skill or its files. */
+                    /** @description The entity tag of the skill. It changes whenever the skill or one of its files changes. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -3493,13 +3493,13 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the skill: it changes with every change of the skill or its files. */
+                    /** @description The entity tag of the skill. It changes whenever the skill or one of its files changes. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The path is wrong, or the key lacks the caller scope. */
+            /** @description The path is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3514,7 +3514,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no skill with this id. */
+            /** @description The organization has no skill with this skillId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3572,14 +3572,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The skill. */
+                /** @description The id of the skill. */
                 skillId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The skill is deleted. */
+            /** @description The skill was deleted. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3615,7 +3615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no skill with this id. */
+            /** @description The organization has no skill with this skillId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3690,7 +3690,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The skill. */
+                /** @description The id of the skill. */
                 skillId: string;
             };
             cookie?: never;
@@ -3701,7 +3701,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The skill and all of its files. */
+            /** @description The skill with all of its files. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3747,7 +3747,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no skill with this id. */
+            /** @description The organization has no skill with this skillId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3762,7 +3762,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has another skill with this name, or would have more bytes of skill files than allowed. */
+            /** @description Another skill has this name, or the organization would have more bytes of skill files than allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11772,7 +11772,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The skill is created, or was by an earlier request with this `Idempotency-Key`. */
+            /** @description The skill was created, by this request or an earlier one with the same `Idempotency-Key`. */
             201: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11820,7 +11820,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has a skill with this name, or the most skills or bytes of skill files allowed, or the `Idempotency-Key` was used with another body. */
+            /** @description Another skill has this name, the organization has the most skills or bytes of skill files allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

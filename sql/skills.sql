@@ -1,5 +1,45 @@
 -- src/resources/skills/statements.ts
 
+-- creatable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "repeated"."id" is null as "isFirstRequest",
+  (
+    select
+      case
+        when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
+        when "organizationUsage"."skillBytes" + (:sizeBytes) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "isWithinQuotas"
+from
+  "apiKeys"
+  left join "skills" "repeated" on (
+    "repeated"."organizationId" = "apiKeys"."organizationId"
+    and "repeated"."idempotencyKey" = :idempotencyKey
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- deleteFiles
 delete from "skillFiles"
 where
@@ -9,20 +49,27 @@ where
         "apiKeys"."organizationId"
       from
         "apiKeys"
+        left join "skills" on (
+          "skills"."organizationId" = "apiKeys"."organizationId"
+          and "skills"."id" = :skillId
+        )
       where
         (
-          "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
+          (
+            "apiKeys"."hash" = :keyHash
             and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-          )
+          and ("skills"."id" is not null)
         )
     )
     and "skillFiles"."skillId" = :skillId
@@ -78,20 +125,27 @@ where
         "apiKeys"."organizationId"
       from
         "apiKeys"
+        left join "skills" on (
+          "skills"."organizationId" = "apiKeys"."organizationId"
+          and "skills"."id" = :skillId
+        )
       where
         (
-          "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
+          (
+            "apiKeys"."hash" = :keyHash
             and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-          )
+          and ("skills"."id" is not null)
         )
     )
     and "skills"."id" = :skillId
@@ -99,7 +153,7 @@ where
 returning
   "id";
 
--- explainCreation
+-- existing.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -118,101 +172,8 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
-  "repeated"."id" is not null as "isRepeated",
-  (
-    select
-      case
-        when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
-        when "organizationUsage"."skillBytes" + (:sizeBytes) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
-      end
-    from
-      "organizationUsage"
-    where
-      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
-from
-  "apiKeys"
-  left join "skills" "repeated" on (
-    "repeated"."organizationId" = "apiKeys"."organizationId"
-    and "repeated"."idempotencyKey" = :idempotencyKey
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- explainSkill
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
+  "skills"."id" is not null as "skillExists",
   "skills"."revision" as "revision"
-from
-  "apiKeys"
-  left join "skills" on (
-    "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- explainUpdate
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  "skills"."revision" as "revision",
-  (
-    select
-      case
-        when "organizationUsage"."skillBytes" + (
-          case
-            when :sizeBytes is null then 0
-            else :sizeBytes - (
-              select
-                coalesce(sum(octet_length ("content")), 0)
-              from
-                "skillFiles"
-              where
-                (
-                  "skillFiles"."organizationId" = "skills"."organizationId"
-                  and "skillFiles"."skillId" = "skills"."id"
-                )
-            )
-          end
-        ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
-      end
-    from
-      "organizationUsage"
-    where
-      "organizationUsage"."organizationId" = "skills"."organizationId"
-  ) as "exceededQuota"
 from
   "apiKeys"
   left join "skills" on (
@@ -236,7 +197,7 @@ insert into
     "idempotencyFingerprint"
   )
 select
-  "organizationId" as "organizationId",
+  "apiKeys"."organizationId" as "organizationId",
   :skillId as "id",
   :name as "name",
   :description as "description",
@@ -247,6 +208,10 @@ select
   :idempotencyFingerprint as "idempotencyFingerprint"
 from
   "apiKeys"
+  left join "skills" "repeated" on (
+    "repeated"."organizationId" = "apiKeys"."organizationId"
+    and "repeated"."idempotencyKey" = :idempotencyKey
+  )
 where
   (
     (
@@ -263,6 +228,7 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
+    and ("repeated"."id" is null)
     and (
       select
         case
@@ -274,8 +240,21 @@ where
       where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
-  )
-on conflict do nothing;
+    and (
+      not exists (
+        select
+          "id"
+        from
+          "skills" "other"
+        where
+          (
+            "other"."organizationId" = "apiKeys"."organizationId"
+            and "other"."name" = :name
+            and "other"."id" <> :skillId
+          )
+      )
+    )
+  );
 
 -- putFiles
 insert into
@@ -343,42 +322,6 @@ set
   "content" = excluded."content"
 where
   "skillFiles"."content" <> excluded."content";
-
--- selectChangedFiles
-select
-  "skillFiles"."id",
-  "skillFiles"."filename",
-  "skillFiles"."content"
-from
-  "apiKeys"
-  inner join "skills" on (
-    (
-      "skills"."organizationId" = "apiKeys"."organizationId"
-      and "skills"."id" = :skillId
-    )
-    and "skills"."revision" = :revision
-  )
-  inner join "skillFiles" on (
-    "skillFiles"."organizationId" = "skills"."organizationId"
-    and "skillFiles"."skillId" = "skills"."id"
-  )
-where
-  (
-    "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
-    and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-    )
-  )
-order by
-  "skillFiles"."filename" asc;
 
 -- selectCreated
 select
@@ -485,24 +428,27 @@ select
   "skills"."updatedAt"
 from
   "apiKeys"
-  inner join "skills" on (
+  left join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
     and "skills"."id" = :skillId
   )
 where
   (
-    "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
+    (
+      "apiKeys"."hash" = :keyHash
       and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-    )
+    and ("skills"."id" is not null)
   );
 
 -- selectSkillFiles
@@ -512,9 +458,13 @@ select
   "skillFiles"."content"
 from
   "apiKeys"
+  inner join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
   inner join "skillFiles" on (
-    "skillFiles"."organizationId" = "apiKeys"."organizationId"
-    and "skillFiles"."skillId" = :skillId
+    "skillFiles"."organizationId" = "skills"."organizationId"
+    and "skillFiles"."skillId" = "skills"."id"
   )
 where
   (
@@ -567,6 +517,96 @@ order by
 limit
   :rowLimit;
 
+-- selectUpdatedFiles
+select
+  "skillFiles"."id",
+  "skillFiles"."filename",
+  "skillFiles"."content"
+from
+  "apiKeys"
+  inner join "skills" on (
+    (
+      "skills"."organizationId" = "apiKeys"."organizationId"
+      and "skills"."id" = :skillId
+    )
+    and "skills"."revision" = :revision
+  )
+  inner join "skillFiles" on (
+    "skillFiles"."organizationId" = "skills"."organizationId"
+    and "skillFiles"."skillId" = "skills"."id"
+  )
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and (
+      "apiKeys"."revokedAt" is null
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" > :now
+      )
+    )
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
+  )
+order by
+  "skillFiles"."filename" asc;
+
+-- updatable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "skills"."id" is not null as "skillExists",
+  (
+    select
+      case
+        when "organizationUsage"."skillBytes" + (
+          case
+            when :sizeBytes is null then 0
+            else :sizeBytes - (
+              select
+                coalesce(sum(octet_length ("content")), 0)
+              from
+                "skillFiles"
+              where
+                (
+                  "skillFiles"."organizationId" = "skills"."organizationId"
+                  and "skillFiles"."skillId" = "skills"."id"
+                )
+            )
+          end
+        ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "isWithinQuotas"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- updateSkill
 update "skills"
 set
@@ -581,60 +621,69 @@ where
         "apiKeys"."organizationId"
       from
         "apiKeys"
+        left join "skills" on (
+          "skills"."organizationId" = "apiKeys"."organizationId"
+          and "skills"."id" = :skillId
+        )
       where
         (
-          "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
+          (
+            "apiKeys"."hash" = :keyHash
             and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
+          and ("skills"."id" is not null)
           and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            select
+              case
+                when "organizationUsage"."skillBytes" + (
+                  case
+                    when :sizeBytes is null then 0
+                    else :sizeBytes - (
+                      select
+                        coalesce(sum(octet_length ("content")), 0)
+                      from
+                        "skillFiles"
+                      where
+                        (
+                          "skillFiles"."organizationId" = "skills"."organizationId"
+                          and "skillFiles"."skillId" = "skills"."id"
+                        )
+                    )
+                  end
+                ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+              end
+            from
+              "organizationUsage"
+            where
+              "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+          ) is null
+          and (
+            not exists (
+              select
+                "id"
+              from
+                "skills" "other"
+              where
+                (
+                  "other"."organizationId" = "apiKeys"."organizationId"
+                  and "other"."name" = :name
+                  and "other"."id" <> :skillId
+                )
+            )
           )
         )
     )
     and "skills"."id" = :skillId
-    and not exists (
-      select
-        1
-      from
-        "skills" "other"
-      where
-        (
-          "other"."organizationId" = "skills"."organizationId"
-          and "other"."name" = :name
-          and "other"."id" <> "skills"."id"
-        )
-    )
-    and (
-      select
-        case
-          when "organizationUsage"."skillBytes" + (
-            case
-              when :sizeBytes is null then 0
-              else :sizeBytes - (
-                select
-                  coalesce(sum(octet_length ("content")), 0)
-                from
-                  "skillFiles"
-                where
-                  (
-                    "skillFiles"."organizationId" = "skills"."organizationId"
-                    and "skillFiles"."skillId" = "skills"."id"
-                  )
-              )
-            end
-          ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
-        end
-      from
-        "organizationUsage"
-      where
-        "organizationUsage"."organizationId" = "skills"."organizationId"
-    ) is null
   )
 returning
   "id",

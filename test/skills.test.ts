@@ -12,7 +12,7 @@ async function withSkill(files: Record<string, string> = { 'SKILL.md': '# Releas
   const key = await workspace.addKey()
   const skillId = await workspace.addSkill(files, id)
   const retrieve = (more: RequestOptions = {}) => request('GET', `/v1/skills/${skillId}`, { key, ...more })
-  /** @returns the answer to a request that has the skill under these entity tags. */
+  /** Retrieves the skill with these entity tags in `If-None-Match`. */
   const retrieveIf = (ifNoneMatch: string, more: RequestOptions = {}) =>
     retrieve({ headers: { 'If-None-Match': ifNoneMatch }, ...more })
   const entityTag = async () => (await retrieve()).headers.get('ETag') as string
@@ -42,7 +42,7 @@ const NEW_SKILL = {
   ],
 }
 
-/** A workspace, and its skills through HTTP. */
+/** A workspace, and requests for its skills. */
 async function withSkills() {
   const workspace = await Workspace.create()
   const key = await workspace.addKey()
@@ -51,7 +51,7 @@ async function withSkills() {
   return {
     workspace,
     key,
-    /** @param change what is other than in `NEW_SKILL`. */
+    /** @param change replaces properties of `NEW_SKILL`. */
     create: (change: object = {}, more: RequestOptions = {}) =>
       send('POST', '', { json: { ...NEW_SKILL, ...change }, ...more }),
     retrieve: (id: string, more?: RequestOptions) => send('GET', `/${id}`, more),
@@ -59,7 +59,7 @@ async function withSkills() {
       send('PATCH', `/${id}`, { json: change, ...more }),
     remove: (id: string, more?: RequestOptions) => send('DELETE', `/${id}`, more),
     list: (query = '', more?: RequestOptions) => send('GET', query, more),
-    /** All that is stored. */
+    /** The stored skills and files. */
     rows: async () => ({
       skills: await workspace.dump('skills'),
       files: await workspace.dump('skillFiles'),
@@ -70,11 +70,11 @@ async function withSkills() {
 const filesIn = (record: Readonly<Record<string, string>>) =>
   Object.entries(record).map(([filename, content]) => ({ filename, content }))
 
-/** As many files as their contents. */
+/** A file for each content. */
 const filesOf = (...contents: string[]) =>
   contents.map((content, index) => ({ filename: `file-${index}.md`, content }))
 
-const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
+const statuses = (responses: { status: number }[]) => responses.map(({ status }) => status).sort()
 
 const CONTENTS = {
   'controls.txt': String.fromCharCode(...Array.from({ length: 159 }, (_, index) => index + 1)),
@@ -92,7 +92,7 @@ const CONTENTS = {
 }
 
 describe('retrieveSkill', () => {
-  it('answers with the skill and all of its files', async () => {
+  it('returns the skill with all of its files', async () => {
     const before = now()
     const { skillId, retrieve } = await withSkill({ 'SKILL.md': '# Notes\n', 'run.sh': 'echo\n' })
     const { status, headers, body } = await retrieve()
@@ -113,13 +113,13 @@ describe('retrieveSkill', () => {
     expect(body.createdAt >= before && body.createdAt <= now()).toBe(true)
   })
 
-  it('answers with an empty list for a skill without files', async () => {
+  it('returns an empty list for a skill without files', async () => {
     const { retrieve } = await withSkill({})
     const { status, body } = await retrieve()
     expect([status, body.files]).toEqual([200, []])
   })
 
-  it('answers with no file of another skill', async () => {
+  it('returns no file of another skill', async () => {
     const { workspace, skillId, retrieve } = await withSkill({ 'SKILL.md': 'this' })
     await workspace.addSkill({ 'SKILL.md': 'that', 'more.md': 'that' })
     const stranger = await Workspace.create()
@@ -127,7 +127,7 @@ describe('retrieveSkill', () => {
     expect(contents((await retrieve()).body.files)).toEqual({ 'SKILL.md': 'this' })
   })
 
-  it('takes the id in either case, answers in lower case, and under the prefix', async () => {
+  it('accepts the id in either case, returns it in lower case, and accepts the base path', async () => {
     const { key, skillId } = await withSkill()
     const { status, body } = await request('GET', `${PREFIX}/v1/skills/${skillId.toUpperCase()}`, { key })
     expect([status, body.id]).toEqual([200, skillId])
@@ -137,13 +137,13 @@ describe('retrieveSkill', () => {
     '00000000-0000-0000-0000-000000000000',
     '12345678-1234-0234-0234-123456789abc',
     'ffffffff-ffff-ffff-ffff-ffffffffffff',
-  ])('takes the id %s, whatever its version bits', async (id) => {
+  ])('accepts the id %s, whatever its version bits', async (id) => {
     const { retrieve } = await withSkill({}, id)
     const { status, body } = await retrieve()
     expect([status, body.id]).toEqual([200, id])
   })
 
-  it('lists the files in order of filename, whatever the order of creation', async () => {
+  it('lists the files sorted by filename, whatever the order of creation', async () => {
     const inOrder = [
       ...['.config', '0', '10', '2', 'SKILL.md', 'Z.md', '_', 'a', 'a b', 'a-b', 'a.md', 'a/b.md', 'aa'],
       ...['b', 'e\u0301.md', 'z.md', '\u00e9.md', '\u65e5\u672c.md', '\ufb01.md', '\u{1f550}.md'],
@@ -154,12 +154,12 @@ describe('retrieveSkill', () => {
     expect(body.files.map(({ filename }: SkillFile) => filename)).toEqual(inOrder)
   })
 
-  it('answers with contents exactly as they were stored', async () => {
+  it('returns contents exactly as stored', async () => {
     const { retrieve } = await withSkill(CONTENTS)
     expect(contents((await retrieve()).body.files)).toEqual(CONTENTS)
   })
 
-  it('answers with filenames exactly as they were stored', async () => {
+  it('returns filenames exactly as stored', async () => {
     const files = {
       ' a': '1',
       'A\u030a': '2',
@@ -172,7 +172,7 @@ describe('retrieveSkill', () => {
     expect(contents((await retrieve()).body.files)).toEqual(files)
   })
 
-  it('answers with files of 500 KB', async () => {
+  it('returns files of 500 KB', async () => {
     const files = {
       'ascii.txt': '0123456789abcdef'.repeat(32_000),
       'unicode.txt': '\u{1f550}\r\n\u00e9'.repeat(64_000),
@@ -180,12 +180,12 @@ describe('retrieveSkill', () => {
     const { retrieve } = await withSkill(files)
     const { status, body } = await retrieve()
     expect(status).toBe(200)
-    const answered = contents(body.files)
-    expect(answered['ascii.txt'] === files['ascii.txt']).toBe(true)
-    expect(answered['unicode.txt'] === files['unicode.txt']).toBe(true)
+    const returned = contents(body.files)
+    expect(returned['ascii.txt'] === files['ascii.txt']).toBe(true)
+    expect(returned['unicode.txt'] === files['unicode.txt']).toBe(true)
   })
 
-  it('answers with all of 300 files', async () => {
+  it('returns all of 300 files', async () => {
     const names = Array.from({ length: 300 }, (_, index) => `file-${String(index).padStart(3, '0')}.md`)
     const { retrieve } = await withSkill(Object.fromEntries(names.map((name) => [name, name])))
     const { body } = await retrieve()
@@ -208,11 +208,11 @@ describe('the ETag of a skill', () => {
     expect(await entityTag()).toBe(first)
   })
 
-  it('is not that of another skill with the same files', async () => {
+  it('differs from the ETag of another skill with the same files', async () => {
     const { workspace, key, entityTag } = await withSkill()
     const other = await workspace.addSkill({ 'SKILL.md': '# Release notes\n' })
-    const answer = await request('GET', `/v1/skills/${other}`, { key })
-    expect(answer.headers.get('ETag')).not.toBe(await entityTag())
+    const response = await request('GET', `/v1/skills/${other}`, { key })
+    expect(response.headers.get('ETag')).not.toBe(await entityTag())
   })
 
   it.each<[string, (tag: string) => string]>([
@@ -225,15 +225,15 @@ describe('the ETag of a skill', () => {
     ['a list with tags that hold commas and stars', (tag) => `"a,b", "*", ${tag}`],
     ['a list with empty elements', (tag) => `, ${tag} ,,`],
     ['anything', () => '*'],
-  ])('is answered with 304 if If-None-Match is %s', async (_, ifNoneMatch) => {
+  ])('matches (304) if If-None-Match is %s', async (_, ifNoneMatch) => {
     const { retrieveIf, entityTag } = await withSkill()
     const tag = await entityTag()
-    const answer = await retrieveIf(ifNoneMatch(tag))
-    expect([answer.status, answer.body]).toEqual([304, null])
-    expect(answer.headers.get('ETag')).toBe(tag)
-    expect(answer.headers.get('Cache-Control')).toBe('private, no-cache')
-    expect(answer.headers.get('X-Request-Id')).toMatch(UUID)
-    expect(answer.headers.has('Content-Type')).toBe(false)
+    const response = await retrieveIf(ifNoneMatch(tag))
+    expect([response.status, response.body]).toEqual([304, null])
+    expect(response.headers.get('ETag')).toBe(tag)
+    expect(response.headers.get('Cache-Control')).toBe('private, no-cache')
+    expect(response.headers.get('X-Request-Id')).toMatch(UUID)
+    expect(response.headers.has('Content-Type')).toBe(false)
   })
 
   it.each<[string, (tag: string) => string]>([
@@ -254,7 +254,7 @@ describe('the ETag of a skill', () => {
     ['in two pairs of quotes', (tag) => `"${tag}"`],
     ['with spaces inside the quotes', (tag) => `" ${tag.slice(1, -1)} "`],
     ['in escaped quotes', (tag) => tag.replaceAll('"', '\\"').replace(/"$/, '')],
-  ])('is answered with 200 if If-None-Match is %s', async (_, ifNoneMatch) => {
+  ])('does not match (200) if If-None-Match is %s', async (_, ifNoneMatch) => {
     const { skillId, retrieveIf, entityTag } = await withSkill()
     const tag = await entityTag()
     const { status, headers, body } = await retrieveIf(ifNoneMatch(tag))
@@ -269,7 +269,7 @@ describe('the ETag of a skill', () => {
     ['no comma in the list', (tag) => `"a" ${tag}`],
     ['semicolons in the list', (tag) => `"a"; ${tag}`],
     ['a star beside it', (tag) => `*, ${tag}`],
-  ])('is answered with 200 if If-None-Match is no list of entity tags: %s', async (_, ifNoneMatch) => {
+  ])('does not match (200) if If-None-Match is not a list of entity tags: %s', async (_, ifNoneMatch) => {
     const { retrieveIf, entityTag } = await withSkill()
     expect((await retrieveIf(ifNoneMatch(await entityTag()))).status).toBe(200)
   })
@@ -283,7 +283,7 @@ describe('the ETag of a skill', () => {
 })
 
 describe('HEAD of a skill', () => {
-  it('answers as GET does, without the body', async () => {
+  it('responds as GET does, without the body', async () => {
     const { key, skillId, entityTag } = await withSkill()
     const { status, headers, body } = await request('HEAD', `/v1/skills/${skillId}`, { key })
     expect([status, body]).toEqual([200, null])
@@ -291,11 +291,11 @@ describe('HEAD of a skill', () => {
     expect(headers.get('Content-Type')).toMatch(/^application\/json/)
   })
 
-  it('answers 304 for a matching If-None-Match', async () => {
+  it('returns 304 for a matching If-None-Match', async () => {
     const { key, skillId, entityTag } = await withSkill()
     const headers = { 'If-None-Match': await entityTag() }
-    const answer = await request('HEAD', `/v1/skills/${skillId}`, { key, headers })
-    expect([answer.status, answer.body]).toEqual([304, null])
+    const response = await request('HEAD', `/v1/skills/${skillId}`, { key, headers })
+    expect([response.status, response.body]).toEqual([304, null])
   })
 })
 
@@ -308,20 +308,20 @@ describe('the errors of retrieveSkill', () => {
     '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70%0A',
     '%7B0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70%7D',
     '%00',
-  ])('answers 400 for the id %s', async (id) => {
+  ])('returns 400 for the id %s', async (id) => {
     const { key } = await withSkill()
     const { status, body } = await request('GET', `/v1/skills/${id}`, { key })
     const error = `skillId: expected a UUID, got ${JSON.stringify(decodeURIComponent(id))}`
     expect([status, body]).toEqual([400, { error }])
   })
 
-  it('answers 400 for an id that does not decode', async () => {
+  it('returns 400 for an id that cannot be decoded', async () => {
     const { key } = await withSkill()
     for (const id of ['%', '%zz', '%FF', '%ED%A0%80'])
       expect((await request('GET', `/v1/skills/${id}`, { key })).status).toBe(400)
   })
 
-  it('answers 404 for a skill that nobody has, or another organization has, in the same words', async () => {
+  it('returns the same 404 for a skill that does not exist and for one of another organization', async () => {
     const { key } = await withSkill()
     const stranger = await withSkill()
     for (const headers of [{}, { 'If-None-Match': '*' }, { 'If-None-Match': await stranger.entityTag() }]) {
@@ -334,7 +334,7 @@ describe('the errors of retrieveSkill', () => {
     }
   })
 
-  it('answers 400 if the key lacks the scope, before anything is told of the skill', async () => {
+  it('returns 400 if the API key lacks the scope, and nothing about the skill', async () => {
     const { workspace, retrieve, retrieveIf } = await withSkill()
     const key = await workspace.addKey({ scopes: ['pins:write', 'session-files:read'] })
     const { status, headers, body } = await retrieve({ key })
@@ -345,13 +345,13 @@ describe('the errors of retrieveSkill', () => {
     expect((await retrieveIf('*', { key, headers: { 'If-None-Match': '*' } })).status).toBe(400)
   })
 
-  it('is open to a key without a user, and to one that is limited to no project at all', async () => {
+  it('allows an API key without a user, and one restricted to no project', async () => {
     const { workspace, retrieve } = await withSkill()
     expect((await retrieve({ key: await workspace.addKey({ userId: null }) })).status).toBe(200)
     expect((await retrieve({ key: await workspace.addKey({ projectIds: [] }) })).status).toBe(200)
   })
 
-  it('answers 401 without a live key, whatever the input and If-None-Match', async () => {
+  it('returns 401 without a live API key, whatever the input and If-None-Match', async () => {
     const { workspace, skillId, retrieve } = await withSkill()
     const missing = await request('GET', `/v1/skills/${skillId}`)
     expect([missing.status, missing.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer'])
@@ -366,19 +366,19 @@ describe('the errors of retrieveSkill', () => {
     }
   })
 
-  it('answers 500 in a constant sentence if the database fails', async () => {
+  it('returns 500 with a constant message if the database fails', async () => {
     const { retrieve } = await withSkill()
-    const answers = []
+    const responses = []
     for (const message of [
       'D1_ERROR: no such table: skillFiles: SQLITE_ERROR',
       'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
     ]) {
-      answers.push(await retrieve({ environment: { DB: failingDatabase(new Error(message)) } }))
+      responses.push(await retrieve({ environment: { DB: failingDatabase(new Error(message)) } }))
     }
-    expect(answers.map(({ status }) => status)).toEqual([500, 500])
-    expect(answers[0]?.headers.has('ETag')).toBe(false)
-    expect(answers[0]?.body).toEqual(answers[1]?.body)
-    expect(answers[0]?.body.error).not.toMatch(/skill|D1|table/i)
+    expect(responses.map(({ status }) => status)).toEqual([500, 500])
+    expect(responses[0]?.headers.has('ETag')).toBe(false)
+    expect(responses[0]?.body).toEqual(responses[1]?.body)
+    expect(responses[0]?.body.error).not.toMatch(/skill|D1|table/i)
   })
 })
 
@@ -411,7 +411,7 @@ describe('createSkill', () => {
       'filename',
       ['a', '.a', '...', '..a/b..', 'a/b/c.md', 'a b/\u65e5 (1).md', 'q\'"?%#&', '\u{1f550}'.repeat(255)],
     ],
-  ])('takes each %s that it should', async (part, values) => {
+  ])('accepts each valid %s', async (part, values) => {
     const { create, retrieve } = await withSkills()
     for (const [index, value] of values.entries()) {
       const change = part === 'filename' ? { files: [{ filename: value, content: '' }] } : { [part]: value }
@@ -436,7 +436,7 @@ describe('createSkill', () => {
       'content',
       ['a\0b', '\ud83d', 'x'.repeat(MEBIBYTE + 1), `${'\u{1f550}'.repeat(MEBIBYTE / 4)}x`, 7, null],
     ],
-  ])('refuses each %s that is wrong, with nothing changed', async (part, values) => {
+  ])('refuses each invalid %s, and changes nothing', async (part, values) => {
     const { create, update, rows } = await withSkills()
     const { id } = (await create()).body
     const before = await rows()
@@ -447,14 +447,14 @@ describe('createSkill', () => {
       const error = expect.stringMatching(
         new RegExp(`^${isOfFile ? `files\\.2\\.${part}` : part}: expected `),
       )
-      for (const answer of [await create({ name: 'other', ...change }), await update(id, change)]) {
-        expect([answer.status, answer.body]).toEqual([400, { error }])
+      for (const response of [await create({ name: 'other', ...change }), await update(id, change)]) {
+        expect([response.status, response.body]).toEqual([400, { error }])
       }
     }
     expect(await rows()).toEqual(before)
   })
 
-  it.each([0, 25, 26, 200])('takes %i files', async (count) => {
+  it.each([0, 25, 26, 200])('accepts %i files', async (count) => {
     const { create, retrieve, update } = await withSkills()
     const files = filesOf(...Array.from({ length: count }, (_, index) => `# ${index}\n`))
     const { status, body } = await create({ files })
@@ -463,7 +463,7 @@ describe('createSkill', () => {
     expect((await retrieve(body.id)).body.files).toEqual(body.files)
   })
 
-  it('takes files of 1 MiB in UTF-8, and 4 MiB of them', async () => {
+  it('accepts files of 1 MiB in UTF-8, and 4 MiB in total', async () => {
     const { create, retrieve } = await withSkills()
     const files = filesOf(
       'x'.repeat(MEBIBYTE),
@@ -508,17 +508,17 @@ describe('createSkill', () => {
     ['a file without content', [{ filename: 'a' }], /^files\.0\.content: required/],
     ['a file with one property more', [{ filename: 'a', content: '', id: 'x' }], /^files\.0\.id: unknown/],
     ['files by name', { 'SKILL.md': '' }, /^files: expected an array/],
-  ])('refuses %s, with nothing changed', async (_, files, error) => {
+  ])('refuses %s, and changes nothing', async (_, files, error) => {
     const { create, update, rows } = await withSkills()
     const { id } = (await create()).body
     const before = await rows()
-    for (const answer of [await create({ name: 'other', files }), await update(id, { files })]) {
-      expect([answer.status, answer.body]).toEqual([400, { error: expect.stringMatching(error) }])
+    for (const response of [await create({ name: 'other', files }), await update(id, { files })]) {
+      expect([response.status, response.body]).toEqual([400, { error: expect.stringMatching(error) }])
     }
     expect(await rows()).toEqual(before)
   })
 
-  it('refuses a body that lacks a part, or has one more', async () => {
+  it('refuses a body that lacks a property, or has an unknown one', async () => {
     const { create, rows } = await withSkills()
     for (const part of ['name', 'description', 'files']) {
       const { status, body } = await create({ [part]: undefined })
@@ -530,7 +530,7 @@ describe('createSkill', () => {
     expect(await rows()).toEqual({ skills: [], files: [] })
   })
 
-  it('takes a body of 16 MiB, and refuses a longer one before it is read', async () => {
+  it('accepts a body of 16 MiB, and refuses a longer one before reading it', async () => {
     const { create, update } = await withSkills()
     const declared = (body: BodyInit, bytes: number) => ({
       json: undefined,
@@ -549,7 +549,7 @@ describe('createSkill', () => {
     expect(pulled).toBe(0)
   })
 
-  it('keeps contents exactly as they come', async () => {
+  it('stores contents exactly as sent', async () => {
     const { create, retrieve, update } = await withSkills()
     const { body } = await create({ files: filesIn(CONTENTS) })
     expect(contents(body.files)).toEqual(CONTENTS)
@@ -562,24 +562,24 @@ describe('createSkill', () => {
     expect(contents((await retrieve(body.id)).body.files)).toEqual(changed)
   })
 
-  it('refuses a name that the organization has, and leaves that skill alone', async () => {
+  it('refuses the name of another skill, and leaves that skill alone', async () => {
     const { create, rows } = await withSkills()
     await create()
     const before = await rows()
     const { status, body } = await create({ description: 'Other.', files: filesOf('other') })
-    expect([status, body.error]).toEqual([409, expect.stringMatching(/^name: /)])
+    expect([status, body.error]).toEqual([409, expect.stringMatching(/^Another skill has this name\./)])
     expect(await rows()).toEqual(before)
     const stranger = await withSkills()
     expect((await stranger.create()).status).toBe(201)
   })
 
-  it('creates one of many with the same name at once, with its own files alone', async () => {
+  it('creates one skill from concurrent requests with the same name, with only its own files', async () => {
     const { create, retrieve, rows } = await withSkills()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => create({ files: [{ filename: `${index}.md`, content: '' }] })),
     )
-    expect(statuses(answers)).toEqual([201, ...Array(19).fill(409)])
-    const created = answers.find(({ status }) => status === 201)?.body
+    expect(statuses(responses)).toEqual([201, ...Array(19).fill(409)])
+    const created = responses.find(({ status }) => status === 201)?.body
     expect((await retrieve(created.id)).body).toEqual(created)
     expect(created.files).toHaveLength(1)
     const { skills, files } = await rows()
@@ -590,7 +590,7 @@ describe('createSkill', () => {
 describe('the Idempotency-Key of createSkill', () => {
   const repeated = (key = 'first') => ({ headers: { 'Idempotency-Key': key } })
 
-  it('answers an equal body with the skill as it is now, and creates none', async () => {
+  it('returns the skill as it is now for an equal body, and creates none', async () => {
     const { create, retrieve, update, rows } = await withSkills()
     const first = await create({}, repeated())
     const second = await create({}, repeated())
@@ -613,20 +613,23 @@ describe('the Idempotency-Key of createSkill', () => {
     await create({}, repeated())
     const before = await rows()
     const { status, body } = await create(change, repeated())
-    expect([status, body.error]).toEqual([409, expect.stringMatching(/^Idempotency-Key: /)])
+    expect([status, body.error]).toEqual([
+      409,
+      expect.stringMatching(/^This Idempotency-Key was used with another body\./),
+    ])
     expect(await rows()).toEqual(before)
   })
 
-  it('makes one skill of many requests at once', async () => {
+  it('creates one skill from concurrent requests', async () => {
     const { create, rows } = await withSkills()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create({}, repeated())))
-    expect(statuses(answers)).toEqual(Array(20).fill(201))
-    for (const { body } of answers) expect(body).toEqual(answers[0]?.body)
+    const responses = await Promise.all(Array.from({ length: 20 }, () => create({}, repeated())))
+    expect(statuses(responses)).toEqual(Array(20).fill(201))
+    for (const { body } of responses) expect(body).toEqual(responses[0]?.body)
     const { skills, files } = await rows()
     expect([skills.length, files.length]).toEqual([1, 2])
   })
 
-  it("is the organization's own, and ends with the skill", async () => {
+  it('belongs to the organization, and ends with the skill', async () => {
     const { create, remove } = await withSkills()
     const stranger = await withSkills()
     const theirs = await stranger.create({}, repeated())
@@ -641,7 +644,7 @@ describe('the Idempotency-Key of createSkill', () => {
     expect(again.body.id).not.toBe(first.body.id)
   })
 
-  it('takes 1 to 255 characters', async () => {
+  it('accepts 1 to 255 characters', async () => {
     const { create } = await withSkills()
     expect((await create({}, repeated('k'.repeat(255)))).status).toBe(201)
     for (const key of ['', 'k'.repeat(256)]) {
@@ -662,13 +665,13 @@ describe('listSkills', () => {
     expect([status, body]).toEqual([200, { items: expected, nextCursor: null }])
   })
 
-  it('is empty for an organization without skills, whatever others have', async () => {
+  it('is empty for an organization without skills, whatever other organizations have', async () => {
     const { list } = await withSkills()
     await (await withSkills()).create()
     expect((await list()).body).toEqual({ items: [], nextCursor: null })
   })
 
-  it('walks in pages, past what is deleted meanwhile', async () => {
+  it('lists in pages, also while skills are deleted', async () => {
     const { create, list, remove } = await withSkills()
     const ids: string[] = []
     for (const name of ['a', 'b', 'c', 'd', 'e']) ids.push((await create({ name })).body.id)
@@ -682,7 +685,7 @@ describe('listSkills', () => {
     expect(walked.map(({ id }) => id)).toEqual(ids)
   })
 
-  it('has pages of 50 if no limit is given, and of up to 1,000', async () => {
+  it('has pages of 50 by default, and of up to 1,000', async () => {
     const { workspace, list } = await withSkills()
     for (let count = 0; count < 1001; count++) await workspace.addSkill({})
     expect((await list()).body.items).toHaveLength(50)
@@ -702,7 +705,7 @@ describe('listSkills', () => {
 })
 
 describe('updateSkill', () => {
-  /** A skill that was made long ago. */
+  /** A skill that was created long ago. */
   async function withOldSkill() {
     const skills = await withSkills()
     const { id } = (await skills.create()).body
@@ -715,7 +718,7 @@ describe('updateSkill', () => {
   it.each([
     ['name', { name: 'changed' }],
     ['description', { description: 'Changed.' }],
-  ])('changes the %s alone', async (_, change) => {
+  ])('changes only the %s', async (_, change) => {
     const { id, old, oldTag, update, retrieve } = await withOldSkill()
     const before = now()
     const { status, body } = await update(id.toUpperCase(), change)
@@ -726,7 +729,7 @@ describe('updateSkill', () => {
     expect(after.headers.get('ETag')).not.toBe(oldTag)
   })
 
-  it('replaces the whole set of files; one that keeps its name keeps its id', async () => {
+  it('replaces all files; a file that keeps its filename keeps its id', async () => {
     const { id, old, oldTag, update, retrieve } = await withOldSkill()
     const files = [
       { filename: 'new.md', content: 'new' },
@@ -748,7 +751,7 @@ describe('updateSkill', () => {
     expect((await retrieve(id)).body.files).toEqual([])
   })
 
-  it('changes all parts at once, and leaves other skills alone', async () => {
+  it('changes all fields at once, and leaves other skills alone', async () => {
     const { id, old, create, retrieve, update } = await withOldSkill()
     const other = (await create({ name: 'other' })).body
     const change = { name: 'changed', description: 'Changed.', files: [{ filename: 'a', content: 'b' }] }
@@ -761,7 +764,7 @@ describe('updateSkill', () => {
     expect((await retrieve(other.id)).body).toEqual(other)
   })
 
-  it('refuses a name that another skill has, with nothing changed', async () => {
+  it('refuses the name of another skill, and changes nothing', async () => {
     const { id, create, update, rows } = await withOldSkill()
     await create({ name: 'taken' })
     const before = await rows()
@@ -770,7 +773,7 @@ describe('updateSkill', () => {
       description: 'Changed.',
       files: filesOf('new'),
     })
-    expect([status, body.error]).toEqual([409, expect.stringMatching(/^name: /)])
+    expect([status, body.error]).toEqual([409, expect.stringMatching(/^Another skill has this name\./)])
     expect(await rows()).toEqual(before)
     expect((await update(id, { name: 'release-notes' })).status).toBe(200)
     await (await withSkills()).create({ name: 'theirs' })
@@ -778,7 +781,7 @@ describe('updateSkill', () => {
     expect((await create({ name: 'release-notes' })).status).toBe(201)
   })
 
-  it('gives a name to one of many that ask for it at once', async () => {
+  it('gives a name to one of several concurrent requests', async () => {
     const { create, update, list } = await withSkills()
     const ids: string[] = []
     for (const name of ['a', 'b', 'c', 'd']) ids.push((await create({ name })).body.id)
@@ -789,21 +792,21 @@ describe('updateSkill', () => {
     expect(new Set(names).size).toBe(4)
   })
 
-  it('never mixes the files of changes at once', async () => {
+  it('never mixes the files of concurrent changes', async () => {
     const { id, update, retrieve } = await withOldSkill()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         update(id, { files: filesOf(...Array(index).fill(`${index}`)) }),
       ),
     )
-    for (const [index, { status, body }] of answers.entries()) {
+    for (const [index, { status, body }] of responses.entries()) {
       expect([status, contents(body.files)]).toEqual([
         200,
         contents(filesOf(...Array(index).fill(`${index}`))),
       ])
     }
     const after = contents((await retrieve(id)).body.files)
-    expect(answers.map(({ body }) => contents(body.files))).toContainEqual(after)
+    expect(responses.map(({ body }) => contents(body.files))).toContainEqual(after)
   })
 
   it.each([[{}], [{ id: 'x' }], [{ name: 'a', extra: 1 }], [[]], [null], [{ files: null }]])(
@@ -831,30 +834,30 @@ describe('deleteSkill', () => {
     expect((await create()).status).toBe(201)
   })
 
-  it('answers 404 for a skill that is gone, also to all but one at once', async () => {
+  it('returns 404 for a deleted skill, and to all but one of concurrent deletions', async () => {
     const { create, remove } = await withSkills()
     const { id } = (await create()).body
-    const answers = await Promise.all(Array.from({ length: 5 }, () => remove(id)))
-    expect(statuses(answers)).toEqual([200, 404, 404, 404, 404])
+    const responses = await Promise.all(Array.from({ length: 5 }, () => remove(id)))
+    expect(statuses(responses)).toEqual([200, 404, 404, 404, 404])
   })
 
-  it('leaves no file behind when the skill is changed meanwhile', async () => {
+  it('leaves no file behind if the skill is changed at the same time', async () => {
     const { create, update, remove, rows } = await withSkills()
     const { id } = (await create()).body
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       update(id, { files: filesOf('a') }),
       remove(id),
       update(id, { files: filesOf('b', 'c') }),
     ])
-    expect(answers[1]?.status).toBe(200)
+    expect(responses[1]?.status).toBe(200)
     expect(await rows()).toEqual({ skills: [], files: [] })
   })
 })
 
-describe('what changes skills', () => {
+describe('createSkill, updateSkill and deleteSkill', () => {
   const CHANGE = { name: 'changed', description: 'Changed.', files: filesOf('changed') }
 
-  it('finds no skill of another organization, in the words for one that nobody has', async () => {
+  it('return the same 404 for a skill of another organization as for one that does not exist', async () => {
     const { workspace, create, rows } = await withSkills()
     const { id } = (await create()).body
     const stranger = await withSkills()
@@ -864,8 +867,8 @@ describe('what changes skills', () => {
     for (const act of [stranger.remove, (other: string) => stranger.update(other, CHANGE)]) {
       const missing = await act(crypto.randomUUID())
       expect(missing.status).toBe(404)
-      const answer = await act(id)
-      expect([answer.status, answer.body]).toEqual([404, missing.body])
+      const response = await act(id)
+      expect([response.status, response.body]).toEqual([404, missing.body])
     }
     expect([await rows(), await stranger.rows()]).toEqual([before, theirs])
     await stranger.workspace.addSkill({ 'SKILL.md': 'theirs' }, id)
@@ -875,7 +878,7 @@ describe('what changes skills', () => {
     expect(await workspace.dump('skills')).toHaveLength(1)
   })
 
-  it('is open to a key with the scope skills:write, without a user and limited to no project at all', async () => {
+  it('allow an API key with the scope skills:write, without a user and restricted to no project', async () => {
     const { workspace, create, update, remove } = await withSkills()
     const key = await workspace.addKey({ userId: null, projectIds: [], scopes: ['skills:write'] })
     const { status, body } = await create({}, { key })
@@ -884,17 +887,17 @@ describe('what changes skills', () => {
     expect((await remove(body.id, { key })).status).toBe(200)
   })
 
-  it('changes nothing for a key that may only read', async () => {
+  it('change nothing for an API key that may only read', async () => {
     const { workspace, create, update, remove, list, rows } = await withSkills()
     const { id } = (await create()).body
     const before = await rows()
     const key = await workspace.addKey({ scopes: ['skills:read'] })
-    for (const answer of [
+    for (const response of [
       await create({ name: 'other' }, { key }),
       await update(id, CHANGE, { key }),
       await remove(id, { key }),
     ]) {
-      expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('skills:write')])
+      expect([response.status, response.body.error]).toEqual([400, expect.stringContaining('skills:write')])
     }
     expect((await list('', { key })).status).toBe(200)
     expect(await rows()).toEqual(before)
@@ -903,18 +906,18 @@ describe('what changes skills', () => {
   it.each([
     [503, 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.'],
     [500, 'D1_ERROR: no such table: skills: SQLITE_ERROR'],
-  ])('answers %i if the database says: %s', async (status, message) => {
+  ])('return %i if the database fails with: %s', async (status, message) => {
     const { create, update, remove, list, rows } = await withSkills()
     const { id } = (await create()).body
     const before = await rows()
     const environment = { DB: failingDatabase(new Error(message)) }
-    for (const answer of [
+    for (const response of [
       await list('', { environment }),
       await create({ name: 'other' }, { environment }),
       await update(id, CHANGE, { environment }),
       await remove(id, { environment }),
     ]) {
-      expect([answer.status, answer.headers.has('Retry-After')]).toEqual([status, status === 503])
+      expect([response.status, response.headers.has('Retry-After')]).toEqual([status, status === 503])
     }
     expect(await rows()).toEqual(before)
   })

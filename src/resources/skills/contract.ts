@@ -1,4 +1,4 @@
-/** The skills of an organization (SPEC.txt, Endpoints, 5; docs/contract.md, Skills). */
+/** The skills of an organization (docs/contract.md, Skills). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import {
@@ -25,7 +25,7 @@ const skillFile = z
   .strictObject({
     id: uuid(),
     filename: z.string(),
-    content: z.string().register(docs, { description: 'Exactly as it was stored.' }),
+    content: z.string().register(docs, { description: 'Exactly as stored.' }),
   })
   .register(docs, { id: 'SkillFile' })
 
@@ -40,9 +40,7 @@ const summary = {
 const skill = z
   .strictObject({
     ...summary,
-    files: z
-      .array(skillFile)
-      .register(docs, { description: 'All files of the skill, in order of filename.' }),
+    files: z.array(skillFile).register(docs, { description: 'All files of the skill, sorted by filename.' }),
   })
   .register(docs, { id: 'Skill' })
 
@@ -63,7 +61,7 @@ const exampleSkill = {
   files: [{ id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71', ...exampleFile }],
 }
 
-/** The Agent Skills specification, `name`. */
+/** `name` of the Agent Skills specification. */
 const name = text(1, 64, {
   description: 'Unique in the organization.',
   example: exampleSummary.name,
@@ -74,7 +72,7 @@ const name = text(1, 64, {
   ),
 )
 
-/** The Agent Skills specification, `description`. */
+/** `description` of the Agent Skills specification. */
 const description = text(1, 1024, { description: 'What the skill does, and when to use it.' })
 
 const files = z
@@ -82,7 +80,7 @@ const files = z
     z
       .strictObject({
         filename: relativePath(255, {
-          description: 'Relative to the folder of the skill.',
+          description: 'The path relative to the folder of the skill.',
           example: 'SKILL.md',
         }),
         content: content(LARGEST_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
@@ -102,14 +100,14 @@ const files = z
     ),
   )
 
-/** True if no filename is a folder of another. In order, what is in a folder comes right after it. */
+/** True if no filename is a folder of another. Sorted, the files of a folder come right after it. */
 function hasNoFolder(files: readonly { readonly filename: string }[]): boolean {
   const paths = [...new Set(files.map(({ filename }) => `${filename}/`))].sort()
   return !paths.some((path, index) => paths[index + 1]?.startsWith(path))
 }
 
 const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
-const NO_SKILL = 'The organization has no skill with this id.'
+const NO_SKILL = 'The organization has no skill with this skillId.'
 
 export const retrieveSkillContract = {
   operationId: 'retrieveSkill',
@@ -117,20 +115,22 @@ export const retrieveSkillContract = {
   path: '/v1/skills/{skillId}',
   tag: 'Skills',
   summary: 'Retrieve a skill',
-  description: 'Answers with a skill of the organization and all of its files.',
+  description: 'Returns a skill of the organization with all of its files.',
   scope: 'skills:read',
-  params: z.object({ skillId: uuid('The skill.') }),
+  params: z.object({ skillId: uuid('The id of the skill.') }),
   headers: z.object({ 'If-None-Match': ifNoneMatch() }),
   success: {
     status: 200,
-    description: 'The skill and all of its files.',
+    description: 'The skill with all of its files.',
     schema: skill,
     example: exampleSkill,
-    headers: { ETag: 'The entity tag of the skill: it changes with every change of the skill or its files.' },
+    headers: {
+      ETag: 'The entity tag of the skill. It changes whenever the skill or one of its files changes.',
+    },
     conditional: true,
   },
   errors: {
-    400: 'The path is wrong, or the key lacks the caller scope.',
+    400: 'The path is invalid, or the API key lacks the required scope.',
     404: NO_SKILL,
     500: 'The skill could not be retrieved.',
   },
@@ -164,7 +164,7 @@ export const createSkillContract = {
   description: 'Creates a skill with its files.',
   scope: 'skills:write',
   params: z.object({}),
-  headers: z.object({ 'Idempotency-Key': idempotencyKey('the skill that the first made') }),
+  headers: z.object({ 'Idempotency-Key': idempotencyKey('the skill that the first created') }),
   body: z.strictObject({ name, description, files }).register(docs, {
     id: 'NewSkill',
     example: {
@@ -176,7 +176,7 @@ export const createSkillContract = {
   bodyLimitBytes: BODY_LIMIT_BYTES,
   success: {
     status: 201,
-    description: 'The skill is created, or was by an earlier request with this `Idempotency-Key`.',
+    description: 'The skill was created, by this request or an earlier one with the same `Idempotency-Key`.',
     schema: skill,
     example: exampleSkill,
     headers: { Location: 'The path of the skill.' },
@@ -184,7 +184,7 @@ export const createSkillContract = {
   errors: {
     ...errors,
     409:
-      'The organization has a skill with this name, or the most skills or bytes of skill files allowed, ' +
+      'Another skill has this name, the organization has the most skills or bytes of skill files allowed, ' +
       'or the `Idempotency-Key` was used with another body.',
   },
 } as const satisfies Contract
@@ -196,10 +196,9 @@ export const updateSkillContract = {
   tag: 'Skills',
   summary: 'Update a skill',
   description:
-    'Changes a skill. Files, if given, replace the whole set; a file that keeps its name keeps its id. ' +
-    'What is left out stays as it is.',
+    'Changes the given fields of a skill. If `files` is given, it replaces all files; a file that keeps its filename keeps its id.',
   scope: 'skills:write',
-  params: z.object({ skillId: uuid('The skill.') }),
+  params: z.object({ skillId: uuid('The id of the skill.') }),
   body: someOf({
     name: z.optional(name),
     description: z.optional(description),
@@ -208,14 +207,14 @@ export const updateSkillContract = {
   bodyLimitBytes: BODY_LIMIT_BYTES,
   success: {
     status: 200,
-    description: 'The skill and all of its files.',
+    description: 'The skill with all of its files.',
     schema: skill,
     example: exampleSkill,
   },
   errors: {
     ...errors,
     404: NO_SKILL,
-    409: 'The organization has another skill with this name, or would have more bytes of skill files than allowed.',
+    409: 'Another skill has this name, or the organization would have more bytes of skill files than allowed.',
   },
 } as const satisfies Contract
 
@@ -225,12 +224,12 @@ export const deleteSkillContract = {
   path: '/v1/skills/{skillId}',
   tag: 'Skills',
   summary: 'Delete a skill',
-  description: 'Deletes a skill and all of its files.',
+  description: 'Deletes a skill with all of its files.',
   scope: 'skills:write',
-  params: z.object({ skillId: uuid('The skill.') }),
+  params: z.object({ skillId: uuid('The id of the skill.') }),
   success: {
     status: 200,
-    description: 'The skill is deleted.',
+    description: 'The skill was deleted.',
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SkillDeletion' }),
     example: { deleted: true, id: exampleSummary.id },
   },

@@ -1,7 +1,5 @@
 import { v7 as newUuid } from 'uuid'
-import { explainCaller } from '../../access/guard.ts'
-import { quotaExceeded } from '../../access/quotas.ts'
-import { ApiError } from '../../errors.ts'
+import { authorized } from '../../access/preconditions.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { idempotencyOf } from '../../http/idempotency.ts'
@@ -14,43 +12,34 @@ import {
   updateSkillContract,
 } from './contract.ts'
 import {
+  creatable,
   deleteFiles,
   deleteOtherFiles,
   deleteSkill as deleteSkillStatement,
-  explainCreation,
-  explainSkill,
-  explainUpdate,
+  existing,
   FILES,
   insertSkill,
   putFiles,
-  selectChangedFiles,
   selectCreated,
   selectCreatedFiles,
   selectSkill,
   selectSkillFiles,
   selectSkills,
+  selectUpdatedFiles,
+  updatable,
   updateSkill as updateSkillStatement,
 } from './statements.ts'
 
-const noSkill = () => new ApiError(404, 'skillId: there is no skill with this id')
-
-const nameTaken = () =>
-  new ApiError(409, 'name: another skill has this name; choose another, or change that one')
-
 export const retrieveSkill = endpoint(retrieveSkillContract, async ({ params, headers }, context) => {
-  const [explanation, [skill], files] = await context.run(
-    { check: explainSkill },
-    [selectSkill, selectSkillFiles],
-    params,
-  )
-  if (!skill) throw noSkill()
-  const ETag = `"${explanation.revision}"`
+  const [facts, [skill], files] = await context.run(existing, [selectSkill, selectSkillFiles], params)
+  if (!skill) throw existing.refusal(facts, context)
+  const ETag = `"${facts.revision}"`
   if (matchesEntityTag(headers['If-None-Match'], ETag)) return { notModified: true, headers: { ETag } }
   return { body: { ...skill, files }, headers: { ETag } }
 })
 
 export const listSkills = endpoint(listSkillsContract, async ({ query }, context) => {
-  const [, skills] = await context.run({ check: explainCaller }, [selectSkills], pagingOf(query))
+  const [, skills] = await context.run(authorized, [selectSkills], pagingOf(query))
   return { body: pageOf(skills, query, ({ id }) => id) }
 })
 
@@ -73,55 +62,38 @@ function puttingFiles(files: readonly NewFile[]) {
 
 export const createSkill = endpoint(createSkillContract, async ({ headers, body, path }, context) => {
   const { files, ...skill } = body
+  const steps = [insertSkill, puttingFiles(files), selectCreated, selectCreatedFiles] as const
   const id = newUuid()
-  const [facts, , , [created], createdFiles] = await context.run(
-    { check: explainCreation },
-    [insertSkill, puttingFiles(files), selectCreated, selectCreatedFiles],
-    {
-      ...skill,
-      ...idempotencyOf(headers['Idempotency-Key'], body),
-      id,
-      skillId: id,
-      revision: newUuid(),
-      sizeBytes: bytesOf(files),
-    },
-  )
-  if (created)
-    return { body: { ...created, files: createdFiles }, headers: { Location: `${path}/${created.id}` } }
-  if (facts.isRepeated) {
-    throw new ApiError(409, 'Idempotency-Key: it was used with another body; use a new key for a new skill')
-  }
-  throw facts.exceededQuota ? quotaExceeded(facts.exceededQuota, context.limits) : nameTaken()
+  const [facts, , , [created], createdFiles] = await context.run(creatable, steps, {
+    ...skill,
+    ...idempotencyOf(headers['Idempotency-Key'], body),
+    id,
+    skillId: id,
+    revision: newUuid(),
+    sizeBytes: bytesOf(files),
+  })
+  if (!created) throw creatable.refusal(facts, context)
+  return { body: { ...created, files: createdFiles }, headers: { Location: `${path}/${created.id}` } }
 })
 
 export const updateSkill = endpoint(updateSkillContract, async ({ params, body }, context) => {
   const { name = null, description = null, files } = body
-  const values = {
+  const puttingAll = files ? [deleteOtherFiles, ...puttingFiles(files)] : []
+  const steps = [updateSkillStatement, puttingAll, selectUpdatedFiles] as const
+  const [facts, [updated], , updatedFiles] = await context.run(updatable, steps, {
     ...params,
     name,
     description,
     revision: newUuid(),
     filenames: JSON.stringify(files?.map(({ filename }) => filename) ?? []),
     sizeBytes: files ? bytesOf(files) : null,
-  }
-  const [facts, [updated], , updatedFiles] = await context.run(
-    { check: explainUpdate },
-    [updateSkillStatement, files ? [deleteOtherFiles, ...puttingFiles(files)] : [], selectChangedFiles],
-    values,
-  )
-  if (!updated) {
-    if (facts.revision === null) throw noSkill()
-    throw facts.exceededQuota ? quotaExceeded(facts.exceededQuota, context.limits) : nameTaken()
-  }
+  })
+  if (!updated) throw updatable.refusal(facts, context)
   return { body: { ...updated, files: updatedFiles } }
 })
 
 export const deleteSkill = endpoint(deleteSkillContract, async ({ params }, context) => {
-  const [, , [deleted]] = await context.run(
-    { check: explainSkill },
-    [deleteFiles, deleteSkillStatement],
-    params,
-  )
-  if (!deleted) throw noSkill()
+  const [facts, , [deleted]] = await context.run(existing, [deleteFiles, deleteSkillStatement], params)
+  if (!deleted) throw existing.refusal(facts, context)
   return { body: { deleted: true as const, id: deleted.id } }
 })

@@ -1,26 +1,36 @@
 /** Skills and their files, in SQL. */
-import { and, asc, eq, gt, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { callerOrganization, explaining, mayAct, now } from '../../access/guard.ts'
-import { exceededQuota } from '../../access/quotas.ts'
+import { now } from '../../access/guard.ts'
+import {
+  authorized,
+  type Join,
+  precondition,
+  requiring,
+  uncheckedPrecondition,
+} from '../../access/preconditions.ts'
+import { withinQuotas } from '../../access/quotas.ts'
 import { apiKeys, skillFiles, skills } from '../../db/schema.ts'
 import { chunkOf, excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
 
 const skillId = sql.placeholder('skillId')
 const name = sql.placeholder('name')
 const description = sql.placeholder('description')
-/** New with each request that changes the skill; what the request does to the files asks for it. */
+/** New for each request that changes the skill. The statements that follow the change find the skill by it. */
 const revision = sql.placeholder('revision')
-/** Of the contents of the request's files; null if it leaves them as they are. */
+/** The total size of the files that the request brings; null if it keeps the stored ones. */
 const sizeBytes = sql.placeholder('sizeBytes')
 const idempotencyKey = sql.placeholder('idempotencyKey')
 const idempotencyFingerprint = sql.placeholder('idempotencyFingerprint')
 const cursor = sql.placeholder('cursor')
 const rowLimit = sql.placeholder('rowLimit')
 
-const isSkill = and(eq(skills.organizationId, apiKeys.organizationId), eq(skills.id, skillId))
+const isNamed = and(eq(skills.organizationId, apiKeys.organizationId), eq(skills.id, skillId))
+const namedSkill: Join = { table: skills, on: isNamed }
 
-/** SPEC.txt, Skill. */
+const isOfSkill = and(eq(skillFiles.organizationId, skills.organizationId), eq(skillFiles.skillId, skills.id))
+
 const fields = {
   id: skills.id,
   name: skills.name,
@@ -30,89 +40,98 @@ const fields = {
 }
 const fileFields = { id: skillFiles.id, filename: skillFiles.filename, content: skillFiles.content }
 
-export const explainSkill = guarded(() =>
-  explaining({
-    revision: sql<string | null>`${skills.revision}`.as('revision'),
-  }).leftJoin(skills, isSkill),
+const skillExists = precondition(
+  isNotNull(skills.id),
+  () => new ApiError(404, 'There is no skill with this skillId.'),
 )
 
-export const selectSkill = guarded(() =>
-  query.select(fields).from(apiKeys).innerJoin(skills, isSkill).where(mayAct),
+/** For reading and deleting. */
+export const existing = requiring(
+  [namedSkill],
+  { skillExists },
+  { revision: sql<string>`${skills.revision}` },
 )
 
-export const selectSkillFiles = guarded(() =>
-  query
-    .select(fileFields)
-    .from(apiKeys)
-    .innerJoin(
-      skillFiles,
-      and(eq(skillFiles.organizationId, apiKeys.organizationId), eq(skillFiles.skillId, skillId)),
-    )
-    .where(mayAct)
-    .orderBy(asc(skillFiles.filename)),
-)
+export const selectSkill = guarded(() => existing.rows(fields))
+
+export const selectSkillFiles = guarded(() => selectFilesWhere(isNamed))
+
+function selectFilesWhere(isSelected: SQL | undefined) {
+  return authorized
+    .rows(fileFields)
+    .innerJoin(skills, isSelected)
+    .innerJoin(skillFiles, isOfSkill)
+    .orderBy(asc(skillFiles.filename))
+}
 
 export const selectSkills = guarded(() =>
-  query
-    .select(fields)
-    .from(apiKeys)
+  authorized
+    .rows(fields)
     .innerJoin(skills, and(eq(skills.organizationId, apiKeys.organizationId), gt(skills.id, cursor)))
-    .where(mayAct)
     .orderBy(asc(skills.id))
     .limit(rowLimit),
 )
 
-/** The skill that an earlier request with the same `Idempotency-Key` made. */
+const other = alias(skills, 'other')
+const nameIsFree = uncheckedPrecondition(
+  notExists(
+    query
+      .select({ id: other.id })
+      .from(other)
+      .where(
+        and(eq(other.organizationId, apiKeys.organizationId), eq(other.name, name), ne(other.id, skillId)),
+      ),
+  ),
+  () => new ApiError(409, 'Another skill has this name. Choose another name, or change that skill.'),
+)
+
+/** The skill that an earlier request with the same `Idempotency-Key` created. */
 const repeated = alias(skills, 'repeated')
 const isRepeated = and(
   eq(repeated.organizationId, apiKeys.organizationId),
   eq(repeated.idempotencyKey, idempotencyKey),
 )
 
-const exceededByNew = exceededQuota({ skills: sql`1`, skillBytes: sql`${sizeBytes}` })
+export const creatable = requiring([{ table: repeated, on: isRepeated }], {
+  isFirstRequest: precondition(
+    isNull(repeated.id),
+    () =>
+      new ApiError(409, 'This Idempotency-Key was used with another body. Use a new one for a new skill.'),
+  ),
+  isWithinQuotas: withinQuotas({ skills: sql`1`, skillBytes: sql`${sizeBytes}` }),
+  nameIsFree,
+})
 
-export const explainCreation = guarded(() =>
-  explaining({
-    isRepeated: sql<0 | 1>`${isNotNull(repeated.id)}`.as('isRepeated'),
-    exceededQuota: exceededByNew.as('exceededQuota'),
-  }).leftJoin(repeated, isRepeated),
-)
-
-/** Does nothing if the name is taken, or the request is repeated. */
 export const insertSkill = guardedChange(() =>
-  query
-    .insert(skills)
-    .select(
-      query
-        .select(
-          insertRow(skills, {
-            organizationId: apiKeys.organizationId,
-            id: skillId,
-            name,
-            description,
-            revision,
-            createdAt: now,
-            updatedAt: now,
-            idempotencyKey,
-            idempotencyFingerprint,
-          }),
-        )
-        .from(apiKeys)
-        .where(and(mayAct, isNull(exceededByNew))),
-    )
-    .onConflictDoNothing(),
+  query.insert(skills).select(
+    creatable.rows(
+      insertRow(skills, {
+        organizationId: apiKeys.organizationId,
+        id: skillId,
+        name,
+        description,
+        revision,
+        createdAt: now,
+        updatedAt: now,
+        idempotencyKey,
+        idempotencyFingerprint,
+      }),
+    ),
+  ),
 )
+
+/** The skill that this request created or changed. */
+const isWritten = and(isNamed, eq(skills.revision, revision))
 
 /** A chunk of the request's files. */
 export const FILES = chunkOf('id', 'filename', 'content')
 
-/** Puts a chunk of files into the skill that this request made or changed. */
 export const putFiles = guarded(() =>
   query
     .insert(skillFiles)
     .select(
-      query
-        .select(
+      authorized
+        .rows(
           insertRow(skillFiles, {
             organizationId: skills.organizationId,
             skillId: skills.id,
@@ -121,10 +140,8 @@ export const putFiles = guarded(() =>
             content: FILES.column('content'),
           }),
         )
-        .from(apiKeys)
-        .innerJoin(skills, and(isSkill, eq(skills.revision, revision)))
-        .innerJoin(FILES.table, isNotNull(FILES.column('filename')))
-        .where(mayAct),
+        .innerJoin(skills, isWritten)
+        .innerJoin(FILES.table, isNotNull(FILES.column('filename'))),
     )
     .onConflictDoUpdate({
       target: [skillFiles.organizationId, skillFiles.skillId, skillFiles.filename],
@@ -133,7 +150,7 @@ export const putFiles = guarded(() =>
     }),
 )
 
-/** The skill that this request made, or that an earlier one with the same `Idempotency-Key` and an equal body made. */
+/** The skill that this request created, or an earlier one with the same `Idempotency-Key` and an equal body. */
 const isCreated = and(
   eq(skills.organizationId, apiKeys.organizationId),
   eq(
@@ -143,48 +160,24 @@ const isCreated = and(
   or(isNull(skills.idempotencyKey), eq(skills.idempotencyFingerprint, idempotencyFingerprint)),
 )
 
-export const selectCreated = guarded(() =>
-  query.select(fields).from(apiKeys).innerJoin(skills, isCreated).where(mayAct),
-)
+export const selectCreated = guarded(() => authorized.rows(fields).innerJoin(skills, isCreated))
 
-export const selectCreatedFiles = guarded(() =>
-  query
-    .select(fileFields)
-    .from(apiKeys)
-    .innerJoin(skills, isCreated)
-    .innerJoin(
-      skillFiles,
-      and(eq(skillFiles.organizationId, skills.organizationId), eq(skillFiles.skillId, skills.id)),
-    )
-    .where(mayAct)
-    .orderBy(asc(skillFiles.filename)),
-)
-
-const other = alias(skills, 'other')
-const isNameTaken = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(other)
-  .where(
-    and(eq(other.organizationId, skills.organizationId), eq(other.name, name), ne(other.id, skills.id)),
-  )}`
+export const selectCreatedFiles = guarded(() => selectFilesWhere(isCreated))
 
 const storedBytes = sql`${query
   .select({ bytes: sql`coalesce(sum(octet_length(${skillFiles.content})), 0)` })
   .from(skillFiles)
-  .where(and(eq(skillFiles.organizationId, skills.organizationId), eq(skillFiles.skillId, skills.id)))}`
-const exceededByChange = exceededQuota(
-  { skillBytes: sql`case when ${sizeBytes} is null then 0 else ${sizeBytes} - ${storedBytes} end` },
-  skills.organizationId,
-)
+  .where(isOfSkill)}`
 
-export const explainUpdate = guarded(() =>
-  explaining({
-    revision: sql<string | null>`${skills.revision}`.as('revision'),
-    exceededQuota: exceededByChange.as('exceededQuota'),
-  }).leftJoin(skills, isSkill),
-)
+export const updatable = requiring([namedSkill], {
+  skillExists,
+  isWithinQuotas: withinQuotas({
+    skillBytes: sql`case when ${sizeBytes} is null then 0 else ${sizeBytes} - ${storedBytes} end`,
+  }),
+  nameIsFree,
+})
 
-/** What is null stays as it is. */
+/** A value that is null stays as it is. */
 export const updateSkill = guardedChange(() =>
   query
     .update(skills)
@@ -194,61 +187,37 @@ export const updateSkill = guardedChange(() =>
       revision: sql`${revision}`,
       updatedAt: sql`${now}`,
     })
-    .where(
-      and(
-        eq(skills.organizationId, callerOrganization),
-        eq(skills.id, skillId),
-        sql`not ${isNameTaken}`,
-        isNull(exceededByChange),
-      ),
-    )
+    .where(and(eq(skills.organizationId, updatable.organizationId), eq(skills.id, skillId)))
     .returning(fields),
 )
 
-/** The organization of the skill that this request changed, or NULL, which matches no row. */
-const changedOrganization = query
-  .select({ organizationId: skills.organizationId })
-  .from(apiKeys)
-  .innerJoin(skills, and(isSkill, eq(skills.revision, revision)))
-  .where(mayAct)
-
-/** Deletes the files of other names than the request's. */
+/** Deletes the files whose names are not among the request's. */
 export const deleteOtherFiles = guarded(() =>
   query
     .delete(skillFiles)
     .where(
       and(
-        eq(skillFiles.organizationId, changedOrganization),
+        eq(
+          skillFiles.organizationId,
+          authorized.rows({ organizationId: skills.organizationId }).innerJoin(skills, isWritten),
+        ),
         eq(skillFiles.skillId, skillId),
         sql`${skillFiles.filename} not in (select value from json_each(${sql.placeholder('filenames')}))`,
       ),
     ),
 )
 
-/** The files of the skill that this request changed. */
-export const selectChangedFiles = guarded(() =>
-  query
-    .select(fileFields)
-    .from(apiKeys)
-    .innerJoin(skills, and(isSkill, eq(skills.revision, revision)))
-    .innerJoin(
-      skillFiles,
-      and(eq(skillFiles.organizationId, skills.organizationId), eq(skillFiles.skillId, skills.id)),
-    )
-    .where(mayAct)
-    .orderBy(asc(skillFiles.filename)),
-)
+export const selectUpdatedFiles = guarded(() => selectFilesWhere(isWritten))
 
-/** A caller that may delete the skill may delete its files. */
 export const deleteFiles = guarded(() =>
   query
     .delete(skillFiles)
-    .where(and(eq(skillFiles.organizationId, callerOrganization), eq(skillFiles.skillId, skillId))),
+    .where(and(eq(skillFiles.organizationId, existing.organizationId), eq(skillFiles.skillId, skillId))),
 )
 
 export const deleteSkill = guardedChange(() =>
   query
     .delete(skills)
-    .where(and(eq(skills.organizationId, callerOrganization), eq(skills.id, skillId)))
+    .where(and(eq(skills.organizationId, existing.organizationId), eq(skills.id, skillId)))
     .returning({ id: skills.id }),
 )
