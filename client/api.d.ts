@@ -246,7 +246,7 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Lists the keys of the organization in order of creation; with a key that acts as a user or is limited to projects, those that reach no more. A token is never shown again.
+         * @description Lists the API keys of the organization in order of creation. With a key that acts as a user, or is restricted to projects, lists the keys of that user and of no other projects. Tokens are never listed.
          *
          *     Scope: `api-keys:read`.
          */
@@ -254,7 +254,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description Makes a key that can do no more than the one that makes it: no further scope, no further project, no later end, no other user. What is left out of user, projects and end is as with your own key.
+         * @description Creates an API key that can do no more than yours: no other scope, project or user, and no later expiry. `userId`, `projectIds` and `expiresAt` default to those of your API key.
          *
          *     Scope: `api-keys:write`.
          */
@@ -277,7 +277,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key
-         * @description Revokes the key. It is refused from the next request on. The keys that it created stay, unless `descendants` is true.
+         * @description Revokes an API key, with effect from the next request. The keys that it created stay valid, unless `descendants` is true.
          *
          *     Scope: `api-keys:write`.
          */
@@ -298,7 +298,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate an API key
-         * @description Makes a successor that can do the same, with a token of its own. The key lives on for the overlap, so that whoever uses it has time to change. The body may be `{}`.
+         * @description Creates a successor that can do the same, with a new token. The rotated key stays valid for the overlap, so that its users have time to change. The body may be `{}`.
          *
          *     Scope: `api-keys:write`.
          */
@@ -1153,15 +1153,15 @@ export interface components {
          *     }
          */
         NewApiKey: {
-            /** @description What people call it. */
+            /** @description A name for people. */
             name: string;
-            /** @description What it may do. */
+            /** @description What the key may do. */
             scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write" | "audit-events:read")[];
-            /** @description The user that it acts as; null: none. */
+            /** @description The user that the key acts as; null: none. */
             userId?: string | null;
-            /** @description The projects that it is limited to; null: all. */
+            /** @description The projects that the key is restricted to; null: all projects. */
             projectIds?: string[] | null;
-            /** @description Null: never. */
+            /** @description When the key expires; null: never. */
             expiresAt?: string | null;
         };
         /**
@@ -1171,7 +1171,7 @@ export interface components {
          */
         ApiKeyRotation: {
             /**
-             * @description How long the key lives on. 0 ends it at once: if the answer is lost then, so is the way in of a key that rotates itself.
+             * @description How long the rotated key stays valid. With 0, a key that rotates itself loses access if the response is lost.
              * @default 86400
              */
             overlapSeconds: number;
@@ -1698,22 +1698,22 @@ export interface components {
             id: string;
             name: string;
             scopes: string[];
-            /** @description The user that it acts as; null: none. */
+            /** @description The user that the key acts as; null: none. */
             userId: string | null;
-            /** @description The projects that it is limited to; null: all. */
+            /** @description The projects that the key is restricted to; null: all projects. */
             projectIds: string[] | null;
-            /** @description Null: never. */
+            /** @description When the key expires; null: never. */
             expiresAt: string | null;
-            /** @description Since when it has a successor, and an end; null: it has none. */
+            /** @description When the key was rotated; null: it was not. */
             rotatedAt: string | null;
-            /** @description Its latest use, to the hour; null before the first. */
+            /** @description The last use, to the hour; null before the first. */
             lastUsedAt: string | null;
             /**
              * Format: date-time
              * @example 2026-03-29T01:00:00.000Z
              */
             createdAt: string;
-            /** @description What to send as `Authorization: Bearer`. It is shown here only. */
+            /** @description Sent as `Authorization: Bearer`. It is returned only here. */
             token: string;
         };
         ApiKeyPage: {
@@ -1729,15 +1729,15 @@ export interface components {
             id: string;
             name: string;
             scopes: string[];
-            /** @description The user that it acts as; null: none. */
+            /** @description The user that the key acts as; null: none. */
             userId: string | null;
-            /** @description The projects that it is limited to; null: all. */
+            /** @description The projects that the key is restricted to; null: all projects. */
             projectIds: string[] | null;
-            /** @description Null: never. */
+            /** @description When the key expires; null: never. */
             expiresAt: string | null;
-            /** @description Since when it has a successor, and an end; null: it has none. */
+            /** @description When the key was rotated; null: it was not. */
             rotatedAt: string | null;
-            /** @description Its latest use, to the hour; null before the first. */
+            /** @description The last use, to the hour; null before the first. */
             lastUsedAt: string | null;
             /**
              * Format: date-time
@@ -4679,7 +4679,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of keys. */
+            /** @description A page of API keys. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4800,7 +4800,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key is made. Its token is shown here only. */
+            /** @description The API key was created. Its token is returned only here. */
             201: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4809,7 +4809,7 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The path of the key. */
+                    /** @description The path of the API key. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -4849,7 +4849,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Your key lacks what the new one would have. Or your key was rotated: it manages only itself. */
+            /** @description The new key would have a scope, user, project or expiry that yours does not allow. Or your API key was rotated: it manages only itself. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4864,7 +4864,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such user or project. */
+            /** @description The organization has no user with this userId, or no project with one of these projectIds. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4879,7 +4879,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The `Idempotency-Key` made a key before, or the organization has the most keys allowed. */
+            /** @description The `Idempotency-Key` created an API key before, or the organization has the most API keys allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4952,19 +4952,19 @@ export interface operations {
     deleteApiKey: {
         parameters: {
             query?: {
-                /** @description True: also revokes the keys that were created with the key, the keys created with those, and so on; a successor was created with the key that sent the rotation. The key itself may be revoked already. */
+                /** @description If true, also revokes the keys that were created with the key, the keys created with those, and so on. A successor was created with the key that sent the rotation. The key itself may already be revoked. */
                 descendants?: "true" | "false";
             };
             header?: never;
             path: {
-                /** @description The key. */
+                /** @description The id of the API key. */
                 apiKeyId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The key is revoked. */
+            /** @description The API key is revoked. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5001,7 +5001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key acts for another user than yours, or reaches projects that yours does not. Or your key was rotated: it manages only itself. It can't delete its descendants. */
+            /** @description The API key acts as another user than yours, or has projects that yours is not restricted to. Or your API key was rotated: it manages only itself. It can't delete its descendants. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5016,7 +5016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no key with this id, or it is revoked and `descendants` is not true. */
+            /** @description The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5093,7 +5093,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The key. */
+                /** @description The id of the API key. */
                 apiKeyId: string;
             };
             cookie?: never;
@@ -5104,7 +5104,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The successor. Its token is shown here only. */
+            /** @description The successor. Its token is returned only here. */
             201: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5153,7 +5153,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key acts for another user than yours, or reaches projects that yours does not. Or your key was rotated: it manages only itself. Or it has a scope or a lifetime that yours lacks. */
+            /** @description The API key acts as another user than yours, or has projects that yours is not restricted to. Or your API key was rotated: it manages only itself. Or it has a scope that yours lacks, or expires later. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5168,7 +5168,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no key with this id. */
+            /** @description The organization has no API key with this apiKeyId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5183,7 +5183,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key has expired or has a successor, or the `Idempotency-Key` made a key before. */
+            /** @description The API key has expired or was rotated, or the `Idempotency-Key` created an API key before. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

@@ -1,6 +1,6 @@
 -- src/resources/api-keys/statements.ts
 
--- explainCreation
+-- creatable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -19,27 +19,33 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
-  "earlier"."id" as "earlierId",
-  (
-    case
-      when :userIdIsGiven then :userId
-      else "apiKeys"."userId"
-    end is null
-    or exists (
-      select
-        1
-      from
-        "users"
-      where
-        (
-          "users"."organizationId" = "apiKeys"."organizationId"
-          and "users"."id" = case
-            when :userIdIsGiven then :userId
-            else "apiKeys"."userId"
-          end
-        )
-    )
-  ) as "hasUser",
+  case
+    when case
+      when :expiresAtIsGiven then :expiresAt
+      else "apiKeys"."expiresAt"
+    end <= :now then case
+      when :expiresAtIsGiven then :expiresAt
+      else "apiKeys"."expiresAt"
+    end
+  end as "expiresInFuture",
+  case
+    when :userIdIsGiven then :userId
+    else "apiKeys"."userId"
+  end is null
+  or exists (
+    select
+      "id"
+    from
+      "users"
+    where
+      (
+        "users"."organizationId" = "apiKeys"."organizationId"
+        and "users"."id" = case
+          when :userIdIsGiven then :userId
+          else "apiKeys"."userId"
+        end
+      )
+  ) as "userExists",
   (
     select
       value
@@ -48,7 +54,7 @@ select
     where
       not exists (
         select
-          1
+          "id"
         from
           "projects"
         where
@@ -57,7 +63,8 @@ select
             and "projects"."id" = value
           )
       )
-  ) as "missingProject",
+  ) as "projectsExist",
+  "apiKeys"."rotatedAt" is null as "callerIsUnrotated",
   not exists (
     select
       1
@@ -70,14 +77,14 @@ select
         from
           json_each("apiKeys"."scopes")
       )
-  ) as "hasScopes",
+  ) as "callerHasScopes",
   (
     "apiKeys"."userId" is null
     or "apiKeys"."userId" is case
       when :userIdIsGiven then :userId
       else "apiKeys"."userId"
     end
-  ) as "actsForUser",
+  ) as "userIsInReach",
   (
     "apiKeys"."projectIds" is null
     or (
@@ -104,7 +111,7 @@ select
           )
       )
     )
-  ) as "reachesProjects",
+  ) as "projectsAreInReach",
   (
     "apiKeys"."expiresAt" is null
     or coalesce(
@@ -114,15 +121,8 @@ select
       end <= "apiKeys"."expiresAt",
       false
     )
-  ) as "livesAsLong",
-  coalesce(
-    case
-      when :expiresAtIsGiven then :expiresAt
-      else "apiKeys"."expiresAt"
-    end > :now,
-    true
-  ) as "endsLater",
-  not "apiKeys"."rotatedAt" is null as "hasSuccessor",
+  ) as "callerLivesAsLong",
+  "earlier"."id" as "isFirstRequest",
   (
     select
       case
@@ -132,17 +132,18 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "isWithinQuotas"
 from
   "apiKeys"
   left join "apiKeys" "earlier" on (
     "earlier"."organizationId" = "apiKeys"."organizationId"
     and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."id" <> :id
   )
 where
   "apiKeys"."hash" = :keyHash;
 
--- explainDeletion
+-- deletable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -161,92 +162,28 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
-  "it"."id" is not null as "exists",
+  "named"."id" is not null as "keyExists",
   (
-    (
-      (
-        "apiKeys"."userId" is null
-        or "apiKeys"."userId" is "it"."userId"
-      )
-      and (
-        "apiKeys"."projectIds" is null
-        or (
-          "it"."projectIds" is not null
-          and not exists (
-            select
-              1
-            from
-              json_each("it"."projectIds")
-            where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-          )
-        )
-      )
-      and (
-        "apiKeys"."rotatedAt" is null
-        or "it"."id" = "apiKeys"."id"
-      )
+    "apiKeys"."rotatedAt" is null
+    or (
+      "named"."id" = "apiKeys"."id"
+      and not :descendants
     )
-    and (
-      "apiKeys"."rotatedAt" is null
-      or not :descendants
-    )
-  ) as "isDeletable",
-  not "apiKeys"."rotatedAt" is null as "hasSuccessor"
-from
-  "apiKeys"
-  left join "apiKeys" "it" on (
-    (
-      "it"."organizationId" = "apiKeys"."organizationId"
-      and "it"."id" = :apiKeyId
-    )
-    and (
-      "it"."revokedAt" is null
-      or :descendants
-    )
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- explainRotation
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  "it"."id" is not null as "exists",
+  ) as "callerIsUnrotated",
   (
     (
       "apiKeys"."userId" is null
-      or "apiKeys"."userId" is "it"."userId"
+      or "apiKeys"."userId" is "named"."userId"
     )
     and (
       "apiKeys"."projectIds" is null
       or (
-        "it"."projectIds" is not null
+        "named"."projectIds" is not null
         and not exists (
           select
             1
           from
-            json_each("it"."projectIds")
+            json_each("named"."projectIds")
           where
             value not in (
               select
@@ -257,43 +194,18 @@ select
         )
       )
     )
-    and (
-      "apiKeys"."rotatedAt" is null
-      or "it"."id" = "apiKeys"."id"
-    )
-  ) as "isManageable",
-  not "apiKeys"."rotatedAt" is null as "hasSuccessor",
-  not exists (
-    select
-      1
-    from
-      json_each("it"."scopes")
-    where
-      value not in (
-        select
-          value
-        from
-          json_each("apiKeys"."scopes")
-      )
-  ) as "hasScopes",
-  (
-    "apiKeys"."expiresAt" is null
-    or coalesce("it"."expiresAt" <= "apiKeys"."expiresAt", false)
-  ) as "livesAsLong",
-  "it"."rotatedAt" is not null as "isRotated",
-  "earlier"."id" as "earlierId"
+  ) as "keyIsInReach"
 from
   "apiKeys"
-  left join "apiKeys" "it" on (
+  left join "apiKeys" "named" on (
     (
-      "it"."organizationId" = "apiKeys"."organizationId"
-      and "it"."id" = :apiKeyId
+      "named"."organizationId" = "apiKeys"."organizationId"
+      and "named"."id" = :apiKeyId
     )
-    and "it"."revokedAt" is null
-  )
-  left join "apiKeys" "earlier" on (
-    "earlier"."organizationId" = "apiKeys"."organizationId"
-    and "earlier"."idempotencyKey" = :idempotencyKey
+    and (
+      "named"."revokedAt" is null
+      or :descendants
+    )
   )
 where
   "apiKeys"."hash" = :keyHash;
@@ -317,7 +229,7 @@ insert into
     "createdByKeyId"
   )
 select
-  "organizationId" as "organizationId",
+  "apiKeys"."organizationId" as "organizationId",
   :id as "id",
   :name as "name",
   :hash as "hash",
@@ -339,9 +251,14 @@ select
   null as "lastUsedAt",
   :now as "createdAt",
   :idempotencyKey as "idempotencyKey",
-  "id" as "createdByKeyId"
+  "apiKeys"."id" as "createdByKeyId"
 from
   "apiKeys"
+  left join "apiKeys" "earlier" on (
+    "earlier"."organizationId" = "apiKeys"."organizationId"
+    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."id" <> :id
+  )
 where
   (
     (
@@ -358,7 +275,15 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and "apiKeys"."rotatedAt" is null
+    and case
+      when case
+        when :expiresAtIsGiven then :expiresAt
+        else "apiKeys"."expiresAt"
+      end <= :now then case
+        when :expiresAtIsGiven then :expiresAt
+        else "apiKeys"."expiresAt"
+      end
+    end is null
     and (
       case
         when :userIdIsGiven then :userId
@@ -366,7 +291,7 @@ where
       end is null
       or exists (
         select
-          1
+          "id"
         from
           "users"
         where
@@ -387,7 +312,7 @@ where
       where
         not exists (
           select
-            1
+            "id"
           from
             "projects"
           where
@@ -397,70 +322,73 @@ where
             )
         )
     ) is null
-    and not exists (
-      select
-        1
-      from
-        json_each(:scopes)
-      where
-        value not in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
+    and ("apiKeys"."rotatedAt" is null)
+    and (
+      not exists (
+        select
+          1
+        from
+          json_each(:scopes)
+        where
+          value not in (
+            select
+              value
+            from
+              json_each("apiKeys"."scopes")
+          )
+      )
     )
     and (
-      "apiKeys"."userId" is null
-      or "apiKeys"."userId" is case
-        when :userIdIsGiven then :userId
-        else "apiKeys"."userId"
-      end
+      (
+        "apiKeys"."userId" is null
+        or "apiKeys"."userId" is case
+          when :userIdIsGiven then :userId
+          else "apiKeys"."userId"
+        end
+      )
     )
     and (
-      "apiKeys"."projectIds" is null
-      or (
-        case
-          when :projectIdsIsGiven then :projectIds
-          else "apiKeys"."projectIds"
-        end is not null
-        and not exists (
-          select
-            1
-          from
-            json_each(
-              case
-                when :projectIdsIsGiven then :projectIds
-                else "apiKeys"."projectIds"
-              end
-            )
-          where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
+      (
+        "apiKeys"."projectIds" is null
+        or (
+          case
+            when :projectIdsIsGiven then :projectIds
+            else "apiKeys"."projectIds"
+          end is not null
+          and not exists (
+            select
+              1
+            from
+              json_each(
+                case
+                  when :projectIdsIsGiven then :projectIds
+                  else "apiKeys"."projectIds"
+                end
+              )
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
         )
       )
     )
     and (
-      "apiKeys"."expiresAt" is null
-      or coalesce(
-        case
-          when :expiresAtIsGiven then :expiresAt
-          else "apiKeys"."expiresAt"
-        end <= "apiKeys"."expiresAt",
-        false
+      (
+        "apiKeys"."expiresAt" is null
+        or coalesce(
+          case
+            when :expiresAtIsGiven then :expiresAt
+            else "apiKeys"."expiresAt"
+          end <= "apiKeys"."expiresAt",
+          false
+        )
       )
     )
-    and coalesce(
-      case
-        when :expiresAtIsGiven then :expiresAt
-        else "apiKeys"."expiresAt"
-      end > :now,
-      true
-    )
+    and "earlier"."id" is null
     and (
       select
         case
@@ -472,7 +400,6 @@ where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
   )
-on conflict do nothing
 returning
   "id",
   "name",
@@ -503,14 +430,14 @@ insert into
     "createdByKeyId"
   )
 select
-  "it"."organizationId" as "organizationId",
+  "named"."organizationId" as "organizationId",
   :id as "id",
-  "it"."name" as "name",
+  "named"."name" as "name",
   :hash as "hash",
-  "it"."scopes" as "scopes",
-  "it"."userId" as "userId",
-  "it"."projectIds" as "projectIds",
-  "it"."expiresAt" as "expiresAt",
+  "named"."scopes" as "scopes",
+  "named"."userId" as "userId",
+  "named"."projectIds" as "projectIds",
+  "named"."expiresAt" as "expiresAt",
   null as "revokedAt",
   null as "rotatedAt",
   null as "lastUsedAt",
@@ -519,12 +446,17 @@ select
   "apiKeys"."id" as "createdByKeyId"
 from
   "apiKeys"
-  inner join "apiKeys" "it" on (
+  left join "apiKeys" "named" on (
     (
-      "it"."organizationId" = "apiKeys"."organizationId"
-      and "it"."id" = :apiKeyId
+      "named"."organizationId" = "apiKeys"."organizationId"
+      and "named"."id" = :apiKeyId
     )
-    and "it"."revokedAt" is null
+    and "named"."revokedAt" is null
+  )
+  left join "apiKeys" "earlier" on (
+    "earlier"."organizationId" = "apiKeys"."organizationId"
+    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."id" <> :id
   )
 where
   (
@@ -542,59 +474,70 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
+    and ("named"."id" is not null)
     and (
       (
-        "apiKeys"."userId" is null
-        or "apiKeys"."userId" is "it"."userId"
+        "apiKeys"."rotatedAt" is null
+        or "named"."id" = "apiKeys"."id"
       )
-      and (
-        "apiKeys"."projectIds" is null
-        or (
-          "it"."projectIds" is not null
-          and not exists (
-            select
-              1
-            from
-              json_each("it"."projectIds")
-            where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
+    )
+    and (
+      (
+        (
+          "apiKeys"."userId" is null
+          or "apiKeys"."userId" is "named"."userId"
+        )
+        and (
+          "apiKeys"."projectIds" is null
+          or (
+            "named"."projectIds" is not null
+            and not exists (
+              select
+                1
+              from
+                json_each("named"."projectIds")
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+            )
           )
         )
       )
-      and (
-        "apiKeys"."rotatedAt" is null
-        or "it"."id" = "apiKeys"."id"
+    )
+    and (
+      not exists (
+        select
+          1
+        from
+          json_each("named"."scopes")
+        where
+          value not in (
+            select
+              value
+            from
+              json_each("apiKeys"."scopes")
+          )
       )
     )
-    and not exists (
-      select
-        1
-      from
-        json_each("it"."scopes")
-      where
-        value not in (
-          select
-            value
-          from
-            json_each("apiKeys"."scopes")
-        )
-    )
     and (
-      "apiKeys"."expiresAt" is null
-      or coalesce("it"."expiresAt" <= "apiKeys"."expiresAt", false)
+      (
+        "apiKeys"."expiresAt" is null
+        or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+      )
     )
-    and "it"."rotatedAt" is null
+    and "earlier"."id" is null
+    and ("named"."rotatedAt" is null)
     and (
-      "it"."expiresAt" is null
-      or "it"."expiresAt" > :now
+      (
+        "named"."expiresAt" is null
+        or "named"."expiresAt" > :now
+      )
     )
   )
-on conflict do nothing
 returning
   "id",
   "name",
@@ -608,21 +551,21 @@ returning
 
 -- listKeys
 select
-  "it"."id",
-  "it"."name",
-  "it"."scopes",
-  "it"."userId",
-  "it"."projectIds",
-  "it"."expiresAt",
-  "it"."rotatedAt",
-  "it"."lastUsedAt",
-  "it"."createdAt"
+  "named"."id",
+  "named"."name",
+  "named"."scopes",
+  "named"."userId",
+  "named"."projectIds",
+  "named"."expiresAt",
+  "named"."rotatedAt",
+  "named"."lastUsedAt",
+  "named"."createdAt"
 from
   "apiKeys"
-  inner join "apiKeys" "it" on (
-    "it"."organizationId" = "apiKeys"."organizationId"
-    and "it"."id" > :cursor
-    and "it"."revokedAt" is null
+  inner join "apiKeys" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" > :cursor
+    and "named"."revokedAt" is null
   )
 where
   (
@@ -640,49 +583,51 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and "apiKeys"."userId" is null
     and (
-      "apiKeys"."projectIds" is null
-      or (
-        "it"."projectIds" is not null
-        and not exists (
-          select
-            1
-          from
-            json_each("it"."projectIds")
-          where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
+      "apiKeys"."userId" is null
+      and (
+        "apiKeys"."projectIds" is null
+        or (
+          "named"."projectIds" is not null
+          and not exists (
+            select
+              1
+            from
+              json_each("named"."projectIds")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
         )
       )
     )
   )
 order by
-  "it"."id" asc
+  "named"."id" asc
 limit
   :rowLimit;
 
 -- listOwnKeys
 select
-  "it"."id",
-  "it"."name",
-  "it"."scopes",
-  "it"."userId",
-  "it"."projectIds",
-  "it"."expiresAt",
-  "it"."rotatedAt",
-  "it"."lastUsedAt",
-  "it"."createdAt"
+  "named"."id",
+  "named"."name",
+  "named"."scopes",
+  "named"."userId",
+  "named"."projectIds",
+  "named"."expiresAt",
+  "named"."rotatedAt",
+  "named"."lastUsedAt",
+  "named"."createdAt"
 from
   "apiKeys"
-  inner join "apiKeys" "it" on (
-    "it"."organizationId" = "apiKeys"."organizationId"
-    and "it"."id" > :cursor
-    and "it"."revokedAt" is null
+  inner join "apiKeys" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" > :cursor
+    and "named"."revokedAt" is null
   )
 where
   (
@@ -700,29 +645,31 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and "it"."userId" = "apiKeys"."userId"
     and (
-      "apiKeys"."projectIds" is null
-      or (
-        "it"."projectIds" is not null
-        and not exists (
-          select
-            1
-          from
-            json_each("it"."projectIds")
-          where
-            value not in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
+      "named"."userId" = "apiKeys"."userId"
+      and (
+        "apiKeys"."projectIds" is null
+        or (
+          "named"."projectIds" is not null
+          and not exists (
+            select
+              1
+            from
+              json_each("named"."projectIds")
+            where
+              value not in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+          )
         )
       )
     )
   )
 order by
-  "it"."id" asc
+  "named"."id" asc
 limit
   :rowLimit;
 
@@ -746,17 +693,17 @@ from
         with recursive
           "lineage" ("organizationId", "id") as (
             select
-              "it"."organizationId",
-              "it"."id"
+              "named"."organizationId",
+              "named"."id"
             from
               "apiKeys"
-              inner join "apiKeys" "it" on (
+              left join "apiKeys" "named" on (
                 (
-                  "it"."organizationId" = "apiKeys"."organizationId"
-                  and "it"."id" = :apiKeyId
+                  "named"."organizationId" = "apiKeys"."organizationId"
+                  and "named"."id" = :apiKeyId
                 )
                 and (
-                  "it"."revokedAt" is null
+                  "named"."revokedAt" is null
                   or :descendants
                 )
               )
@@ -776,21 +723,31 @@ from
                     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
                   )
                 )
+                and ("named"."id" is not null)
+                and (
+                  (
+                    "apiKeys"."rotatedAt" is null
+                    or (
+                      "named"."id" = "apiKeys"."id"
+                      and not :descendants
+                    )
+                  )
+                )
                 and (
                   (
                     (
                       "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "it"."userId"
+                      or "apiKeys"."userId" is "named"."userId"
                     )
                     and (
                       "apiKeys"."projectIds" is null
                       or (
-                        "it"."projectIds" is not null
+                        "named"."projectIds" is not null
                         and not exists (
                           select
                             1
                           from
-                            json_each("it"."projectIds")
+                            json_each("named"."projectIds")
                           where
                             value not in (
                               select
@@ -801,14 +758,6 @@ from
                         )
                       )
                     )
-                    and (
-                      "apiKeys"."rotatedAt" is null
-                      or "it"."id" = "apiKeys"."id"
-                    )
-                  )
-                  and (
-                    "apiKeys"."rotatedAt" is null
-                    or not :descendants
                   )
                 )
               )
@@ -859,19 +808,20 @@ where
   (
     "apiKeys"."organizationId" = (
       select
-        "it"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "apiKeys" "it" on (
+        left join "apiKeys" "named" on (
           (
-            "it"."organizationId" = "apiKeys"."organizationId"
-            and "it"."id" = :apiKeyId
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
           )
-          and "it"."revokedAt" is null
+          and "named"."revokedAt" is null
         )
-        inner join "apiKeys" "successor" on (
-          "successor"."organizationId" = "apiKeys"."organizationId"
-          and "successor"."id" = :id
+        left join "apiKeys" "earlier" on (
+          "earlier"."organizationId" = "apiKeys"."organizationId"
+          and "earlier"."idempotencyKey" = :idempotencyKey
+          and "earlier"."id" <> :id
         )
       where
         (
@@ -889,56 +839,68 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
+          and ("named"."id" is not null)
           and (
             (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "it"."userId"
+              "apiKeys"."rotatedAt" is null
+              or "named"."id" = "apiKeys"."id"
             )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "it"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("it"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
+          )
+          and (
+            (
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "named"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
                 )
               )
             )
-            and (
-              "apiKeys"."rotatedAt" is null
-              or "it"."id" = "apiKeys"."id"
+          )
+          and (
+            not exists (
+              select
+                1
+              from
+                json_each("named"."scopes")
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."scopes")
+                )
             )
           )
-          and not exists (
-            select
-              1
-            from
-              json_each("it"."scopes")
-            where
-              value not in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."scopes")
-              )
-          )
           and (
-            "apiKeys"."expiresAt" is null
-            or coalesce("it"."expiresAt" <= "apiKeys"."expiresAt", false)
+            (
+              "apiKeys"."expiresAt" is null
+              or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+            )
           )
-          and "it"."rotatedAt" is null
+          and "earlier"."id" is null
+          and ("named"."rotatedAt" is null)
           and (
-            "it"."expiresAt" is null
-            or "it"."expiresAt" > :now
+            (
+              "named"."expiresAt" is null
+              or "named"."expiresAt" > :now
+            )
           )
         )
     )
@@ -955,17 +917,17 @@ where
       with recursive
         "lineage" ("organizationId", "id") as (
           select
-            "it"."organizationId",
-            "it"."id"
+            "named"."organizationId",
+            "named"."id"
           from
             "apiKeys"
-            inner join "apiKeys" "it" on (
+            left join "apiKeys" "named" on (
               (
-                "it"."organizationId" = "apiKeys"."organizationId"
-                and "it"."id" = :apiKeyId
+                "named"."organizationId" = "apiKeys"."organizationId"
+                and "named"."id" = :apiKeyId
               )
               and (
-                "it"."revokedAt" is null
+                "named"."revokedAt" is null
                 or :descendants
               )
             )
@@ -985,21 +947,31 @@ where
                   or instr("apiKeys"."scopes", json_quote(:scope)) > 0
                 )
               )
+              and ("named"."id" is not null)
+              and (
+                (
+                  "apiKeys"."rotatedAt" is null
+                  or (
+                    "named"."id" = "apiKeys"."id"
+                    and not :descendants
+                  )
+                )
+              )
               and (
                 (
                   (
                     "apiKeys"."userId" is null
-                    or "apiKeys"."userId" is "it"."userId"
+                    or "apiKeys"."userId" is "named"."userId"
                   )
                   and (
                     "apiKeys"."projectIds" is null
                     or (
-                      "it"."projectIds" is not null
+                      "named"."projectIds" is not null
                       and not exists (
                         select
                           1
                         from
-                          json_each("it"."projectIds")
+                          json_each("named"."projectIds")
                         where
                           value not in (
                             select
@@ -1010,14 +982,6 @@ where
                       )
                     )
                   )
-                  and (
-                    "apiKeys"."rotatedAt" is null
-                    or "it"."id" = "apiKeys"."id"
-                  )
-                )
-                and (
-                  "apiKeys"."rotatedAt" is null
-                  or not :descendants
                 )
               )
             )
@@ -1043,3 +1007,92 @@ where
   )
 returning
   "id";
+
+-- rotatable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "named"."id" is not null as "keyExists",
+  (
+    "apiKeys"."rotatedAt" is null
+    or "named"."id" = "apiKeys"."id"
+  ) as "callerIsUnrotated",
+  (
+    (
+      "apiKeys"."userId" is null
+      or "apiKeys"."userId" is "named"."userId"
+    )
+    and (
+      "apiKeys"."projectIds" is null
+      or (
+        "named"."projectIds" is not null
+        and not exists (
+          select
+            1
+          from
+            json_each("named"."projectIds")
+          where
+            value not in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+        )
+      )
+    )
+  ) as "keyIsInReach",
+  not exists (
+    select
+      1
+    from
+      json_each("named"."scopes")
+    where
+      value not in (
+        select
+          value
+        from
+          json_each("apiKeys"."scopes")
+      )
+  ) as "callerHasScopes",
+  (
+    "apiKeys"."expiresAt" is null
+    or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+  ) as "callerLivesAsLong",
+  "earlier"."id" as "isFirstRequest",
+  "named"."rotatedAt" is null as "keyIsUnrotated",
+  (
+    "named"."expiresAt" is null
+    or "named"."expiresAt" > :now
+  ) as "keyIsUnexpired"
+from
+  "apiKeys"
+  left join "apiKeys" "named" on (
+    (
+      "named"."organizationId" = "apiKeys"."organizationId"
+      and "named"."id" = :apiKeyId
+    )
+    and "named"."revokedAt" is null
+  )
+  left join "apiKeys" "earlier" on (
+    "earlier"."organizationId" = "apiKeys"."organizationId"
+    and "earlier"."idempotencyKey" = :idempotencyKey
+    and "earlier"."id" <> :id
+  )
+where
+  "apiKeys"."hash" = :keyHash;

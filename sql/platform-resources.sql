@@ -1469,25 +1469,27 @@ where
                 and not (
                   (
                     (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "userKey"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "userKey"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("userKey"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
+                      (
+                        "apiKeys"."userId" is null
+                        or "apiKeys"."userId" is "userKey"."userId"
+                      )
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "userKey"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("userKey"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
                         )
                       )
                     )
@@ -2109,25 +2111,27 @@ select
         and not (
           (
             (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "userKey"."userId"
-            )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "userKey"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("userKey"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "userKey"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "userKey"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("userKey"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
                 )
               )
             )
@@ -2200,25 +2204,27 @@ select
         and not (
           (
             (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "userKey"."userId"
-            )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "userKey"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("userKey"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "userKey"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "userKey"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("userKey"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
                 )
               )
             )
@@ -2460,25 +2466,27 @@ where
           and not (
             (
               (
-                "apiKeys"."userId" is null
-                or "apiKeys"."userId" is "userKey"."userId"
-              )
-              and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "userKey"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("userKey"."projectIds")
-                    where
-                      value not in (
-                        select
-                          value
-                        from
-                          json_each("apiKeys"."projectIds")
-                      )
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "userKey"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "userKey"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("userKey"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
                   )
                 )
               )
@@ -2543,25 +2551,27 @@ where
                 and not (
                   (
                     (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "userKey"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "userKey"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("userKey"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
+                      (
+                        "apiKeys"."userId" is null
+                        or "apiKeys"."userId" is "userKey"."userId"
+                      )
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "userKey"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("userKey"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
                         )
                       )
                     )
@@ -2636,25 +2646,27 @@ where
           and not (
             (
               (
-                "apiKeys"."userId" is null
-                or "apiKeys"."userId" is "userKey"."userId"
-              )
-              and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "userKey"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("userKey"."projectIds")
-                    where
-                      value not in (
-                        select
-                          value
-                        from
-                          json_each("apiKeys"."projectIds")
-                      )
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "userKey"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "userKey"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("userKey"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
                   )
                 )
               )
@@ -2728,25 +2740,27 @@ where
                 and not (
                   (
                     (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "userKey"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "userKey"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("userKey"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
+                      (
+                        "apiKeys"."userId" is null
+                        or "apiKeys"."userId" is "userKey"."userId"
+                      )
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "userKey"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("userKey"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
                         )
                       )
                     )

@@ -30,16 +30,16 @@ const idOf = async (key: string): Promise<string> => (await me(key)).body.apiKey
 const idsOf = ({ body }: { body: { items: { id: string }[] } }) => body.items.map(({ id }) => id)
 const secondsAfter = (instant: string, seconds: number) =>
   new Date(Date.parse(instant) + seconds * 1000).toISOString()
-const tally = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
+const tally = (responses: { status: number }[]) => responses.map(({ status }) => status).sort()
 const atOnce = <T>(times: number, act: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, index) => act(index)))
 
-/** The keys of the organization as they are stored, apart from their use. */
+/** The keys of the organization as stored, without `lastUsedAt`. */
 async function stored(workspace: Workspace) {
   return (await workspace.dump('apiKeys')).map(({ lastUsedAt: _, ...row }) => row)
 }
 
-/** A workspace with a key that has no limits, and names for what limits others. */
+/** A workspace with an unrestricted key, and the ids that restrict other keys. */
 async function withAdmin() {
   const workspace = await Workspace.create()
   const admin = await workspace.addKey({ userId: null })
@@ -53,19 +53,19 @@ async function withAdmin() {
 }
 
 type Names = Record<'mine' | 'other' | 'here' | 'there', string>
-type Limits = (names: Names) => KeyOptions
+type Restrictions = (names: Names) => KeyOptions
 
 afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Lets the clock of the service stand at an instant. */
+/** Stops the clock of the service at an instant. */
 function stopClock(instant: string): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(instant) })
 }
 
 describe('createApiKey', () => {
-  it.each(['', PREFIX])('answers with the key and a token that works, under "%s"', async (basePath) => {
+  it.each(['', PREFIX])('returns the key and a working token, under "%s"', async (basePath) => {
     const { workspace, admin, names } = await withAdmin()
     const before = now()
     const json = {
@@ -104,7 +104,7 @@ describe('createApiKey', () => {
     expect((await create(body.token)).status).toBe(400)
   })
 
-  it('stores of the token only its SHA-256, and shows neither again', async () => {
+  it('stores only the SHA-256 of the token, and returns neither again', async () => {
     const { workspace, admin } = await withAdmin()
     const { body: first } = await create(admin)
     const { body: successor } = await rotate(admin, first.id)
@@ -120,19 +120,19 @@ describe('createApiKey', () => {
     expect(first.token).not.toBe(successor.token)
   })
 
-  it.each<[string, Limits]>([
-    ['no limits', () => ({ userId: null })],
-    ['every limit', ({ mine, here }) => ({ userId: mine, projectIds: [here], expiresAt: SOON })],
+  it.each<[string, Restrictions]>([
+    ['no restrictions', () => ({ userId: null })],
+    ['every restriction', ({ mine, here }) => ({ userId: mine, projectIds: [here], expiresAt: SOON })],
     ['no project', ({ mine }) => ({ userId: mine, projectIds: [] })],
-  ])('takes what is left out from a key of %s', async (_, limits) => {
+  ])('defaults to the restrictions of a key with %s', async (_, restrictions) => {
     const { workspace, names } = await withAdmin()
-    const own = limits(names)
+    const own = restrictions(names)
     const { status, body } = await create(await workspace.addKey(own))
     const { userId, projectIds = null, expiresAt = null } = own
     expect([status, body]).toMatchObject([201, { userId, projectIds, expiresAt, scopes: [] }])
   })
 
-  it('takes what is left out from a key that is limited to a project that was deleted', async () => {
+  it('defaults to the projects of a key that is restricted to a deleted project', async () => {
     const { workspace, admin, names } = await withAdmin()
     const projectIds = [names.here, names.there]
     const key = await workspace.addKey({ projectIds })
@@ -140,27 +140,31 @@ describe('createApiKey', () => {
     expect(await create(key)).toMatchObject({ status: 201, body: { projectIds } })
   })
 
-  it.each<[string, Limits, (names: Names) => Json]>([
-    ['all that it has', ({ here }) => ({ projectIds: [here], expiresAt: SOON }), () => ({ scopes: SCOPES })],
+  it.each<[string, Restrictions, (names: Names) => Json]>([
     [
-      'its user and projects in the other case',
+      'all of its own rights',
+      ({ here }) => ({ projectIds: [here], expiresAt: SOON }),
+      () => ({ scopes: SCOPES }),
+    ],
+    [
+      'its user and projects in upper case',
       ({ here, there }) => ({ projectIds: [here, there] }),
       ({ mine, here }) => ({ userId: mine.toUpperCase(), projectIds: [here.toUpperCase()] }),
     ],
     ['no project', ({ here }) => ({ projectIds: [here] }), () => ({ projectIds: [] })],
-    ['no project, as it has', () => ({ projectIds: [] }), () => ({ projectIds: [] })],
-    ['its own end', () => ({ expiresAt: LATER }), () => ({ expiresAt: LATER })],
-    ['an end before its own', () => ({ expiresAt: LATER }), () => ({ expiresAt: SOON })],
-    ['an end, having none', () => ({}), () => ({ expiresAt: SOON })],
+    ['no project, having none', () => ({ projectIds: [] }), () => ({ projectIds: [] })],
+    ['its own expiry', () => ({ expiresAt: LATER }), () => ({ expiresAt: LATER })],
+    ['an earlier expiry', () => ({ expiresAt: LATER }), () => ({ expiresAt: SOON })],
+    ['an expiry, having none', () => ({}), () => ({ expiresAt: SOON })],
     ['any user, acting for none', () => ({ userId: null }), ({ other }) => ({ userId: other })],
     [
-      'nulls, having no limits',
+      'null for each, being unrestricted',
       () => ({ userId: null }),
       () => ({ userId: null, projectIds: null, expiresAt: null }),
     ],
-  ])('lets a key grant %s', async (_, limits, json) => {
+  ])('lets a key grant %s', async (_, restrictions, json) => {
     const { workspace, names } = await withAdmin()
-    const key = await workspace.addKey(limits(names))
+    const key = await workspace.addKey(restrictions(names))
     const wanted = json(names)
     const { status, body } = await create(key, wanted)
     const lowerCase = JSON.parse(
@@ -177,7 +181,7 @@ describe('createApiKey', () => {
     })
   })
 
-  it.each<[string, keyof KeyOptions, Limits, (names: Names) => Json]>([
+  it.each<[string, keyof KeyOptions, Restrictions, (names: Names) => Json]>([
     [
       'a scope that it lacks',
       'scopes',
@@ -206,21 +210,25 @@ describe('createApiKey', () => {
       () => ({ projectIds: [] }),
       ({ here }) => ({ projectIds: [here] }),
     ],
-    ['an end after its own', 'expiresAt', () => ({ expiresAt: SOON }), () => ({ expiresAt: LATER })],
-    ['no end', 'expiresAt', () => ({ expiresAt: SOON }), () => ({ expiresAt: null })],
-  ])('refuses to let a key grant %s', async (_, field, limits, json) => {
+    ['a later expiry', 'expiresAt', () => ({ expiresAt: SOON }), () => ({ expiresAt: LATER })],
+    ['no expiry', 'expiresAt', () => ({ expiresAt: SOON }), () => ({ expiresAt: null })],
+  ])('refuses to let a key grant %s', async (_, field, restrictions, json) => {
     const { workspace, names } = await withAdmin()
-    const key = await workspace.addKey(limits(names))
+    const key = await workspace.addKey(restrictions(names))
     const before = await stored(workspace)
     const { status, body } = await create(key, json(names))
-    expect([status, body.error]).toEqual([403, expect.stringMatching(`^${field}: `)])
+    expect([status, body.error]).toEqual([403, expect.stringMatching(`^${field} `)])
     expect(await stored(workspace)).toEqual(before)
   })
 
-  it('hands the limits of a key down to the keys that its keys make', async () => {
+  it('restricts the keys that a restricted key creates, and the keys that those create', async () => {
     const { admin, names } = await withAdmin()
-    const limits = { scopes: ['api-keys:write', 'pins:read'], userId: names.mine, projectIds: [names.here] }
-    let { token } = (await create(admin, { ...limits, expiresAt: SOON })).body
+    const restrictions = {
+      scopes: ['api-keys:write', 'pins:read'],
+      userId: names.mine,
+      projectIds: [names.here],
+    }
+    let { token } = (await create(admin, { ...restrictions, expiresAt: SOON })).body
     token = (await create(token, { scopes: ['api-keys:write'] })).body.token
     for (const more of [
       { scopes: ['pins:read'] },
@@ -237,7 +245,7 @@ describe('createApiKey', () => {
     })
   })
 
-  it('keeps ids apart that only look alike', async () => {
+  it('distinguishes similar ids', async () => {
     const { workspace, admin } = await withAdmin()
     const ids = ['x', 'y', 'X', '1', '01', '1.0', 'x","y', '["x"]', '\u00e9', 'e\u0301', '%', 'x ']
     for (const id of ids) await workspace.addProject(id)
@@ -256,7 +264,7 @@ describe('createApiKey', () => {
     expect((await create(ada, { userId: 'Ada' })).status).toBe(403)
   })
 
-  it('answers 404 for users and projects that the organization does not have', async () => {
+  it('returns 404 for users and projects that the organization does not have', async () => {
     const { workspace, admin, names } = await withAdmin()
     const stranger = await withAdmin()
     await workspace.addUser('ada')
@@ -265,22 +273,19 @@ describe('createApiKey', () => {
       expect((await request('DELETE', `/v1/${path}`, { key: admin })).status).toBe(200)
     }
     const before = await stored(workspace)
-    for (const [field, wrap, ids] of [
-      ['userId', (id: string) => id, ['nobody', 'Ada', names.here, names.other, stranger.names.mine]],
-      [
-        'projectIds',
-        (id: string) => [names.here, id],
-        ['nothing', 'Website', names.mine, names.there, stranger.names.here],
-      ],
-    ] as const) {
-      const answers = await Promise.all(ids.map((id) => create(admin, { [field]: wrap(id) })))
-      expect(tally(answers)).toEqual(ids.map(() => 404))
-      expect([...new Set(answers.map(({ body }) => body.error))]).toEqual([
-        expect.stringMatching(`^${field}: `),
+    for (const userId of ['nobody', 'Ada', names.here, names.other, stranger.names.mine]) {
+      const { status, body } = await create(admin, { userId })
+      expect([status, body.error]).toEqual([404, 'userId names a user that the organization does not have.'])
+    }
+    for (const id of ['nothing', 'Website', names.mine, names.there, stranger.names.here]) {
+      const { status, body } = await create(admin, { projectIds: [names.here, id] })
+      expect([status, body.error]).toEqual([
+        404,
+        `projectIds names a project that the organization does not have; got "${id}".`,
       ])
     }
-    const limited = await workspace.addKey({ scopes: ['api-keys:write'], projectIds: [] })
-    expect((await create(limited, { scopes: ['pins:read'], projectIds: ['nothing'] })).status).toBe(404)
+    const restricted = await workspace.addKey({ scopes: ['api-keys:write'], projectIds: [] })
+    expect((await create(restricted, { scopes: ['pins:read'], projectIds: ['nothing'] })).status).toBe(404)
     expect((await stored(workspace)).length).toBe(before.length + 1)
   })
 
@@ -319,14 +324,14 @@ describe('createApiKey', () => {
     expect(await stored(workspace)).toEqual(before)
   })
 
-  it('takes a name of 255 characters', async () => {
+  it('accepts a name of 255 characters', async () => {
     const { admin } = await withAdmin()
     const name = '\u{1f511}'.repeat(255)
     expect(await create(admin, { name })).toMatchObject({ status: 201, body: { name } })
     expect((await create(admin, { name: `${name}!` })).status).toBe(400)
   })
 
-  it('takes 100 projects, and none twice', async () => {
+  it('accepts 100 projects, each once', async () => {
     const { workspace, admin } = await withAdmin()
     const projectIds = await atOnce(101, () => workspace.addProject())
     const hundred = projectIds.slice(1)
@@ -341,7 +346,7 @@ describe('createApiKey', () => {
     }
   })
 
-  it('takes an end that is still to come, to the millisecond', async () => {
+  it('accepts an expiry in the future, to the millisecond', async () => {
     const { admin } = await withAdmin()
     stopClock('2040-01-01T00:00:00.000Z')
     expect((await create(admin, { expiresAt: '2040-01-01T00:00:00.000Z' })).status).toBe(400)
@@ -351,31 +356,31 @@ describe('createApiKey', () => {
     expect(await isLive(body.token)).toBe(false)
   })
 
-  it('leaves no live key to a user that is deleted meanwhile', async () => {
+  it('leaves no live key to a user that is deleted at the same time', async () => {
     const { workspace, admin, names } = await withAdmin()
     const { id } = await workspace.addKeyWithId({ userId: names.other })
-    const answers = await atOnce(10, (index) => {
+    const responses = await atOnce(10, (index) => {
       if (index === 5) return request('DELETE', `/v1/users/${names.other}`, { key: admin })
       return index % 2 === 0 ? create(admin, { userId: names.other }) : rotate(admin, id)
     })
     const rows = (await stored(workspace)).filter(({ userId }) => userId === names.other)
     expect(rows).toContainEqual(expect.objectContaining({ id }))
     expect(rows.filter(({ revokedAt }) => revokedAt === null)).toEqual([])
-    for (const { body } of answers) if (body.token) expect(await isLive(body.token)).toBe(false)
+    for (const { body } of responses) if (body.token) expect(await isLive(body.token)).toBe(false)
   })
 })
 
 describe('the Idempotency-Key of a key', () => {
-  it('makes one key, however often and with whatever body it is sent', async () => {
+  it('creates one key, however often and with whatever body it is sent', async () => {
     const { workspace, admin, names } = await withAdmin()
-    const answers = await atOnce(10, (index) => create(admin, { name: `${index}` }, once('laptop')))
-    expect(tally(answers)).toEqual([201, ...Array(9).fill(409)])
-    const { id, token } = answers.find(({ status }) => status === 201)?.body ?? {}
-    answers.push(await create(admin, { userId: names.mine, scopes: SCOPES }, once('laptop')))
-    const refusals = answers.filter(({ status }) => status !== 201)
+    const responses = await atOnce(10, (index) => create(admin, { name: `${index}` }, once('laptop')))
+    expect(tally(responses)).toEqual([201, ...Array(9).fill(409)])
+    const { id, token } = responses.find(({ status }) => status === 201)?.body ?? {}
+    responses.push(await create(admin, { userId: names.mine, scopes: SCOPES }, once('laptop')))
+    const refusals = responses.filter(({ status }) => status !== 201)
     expect(refusals).toHaveLength(10)
     for (const { body } of refusals) {
-      expect(body.error).toEqual(expect.stringMatching(`^Idempotency-Key: .*${id}`))
+      expect(body.error).toEqual(expect.stringMatching(`^This Idempotency-Key .*${id}`))
     }
     expect(await stored(workspace)).toHaveLength(2)
     expect(await isLive(token)).toBe(true)
@@ -387,7 +392,7 @@ describe('the Idempotency-Key of a key', () => {
     })
   })
 
-  it('is another one in another case, and in another organization', async () => {
+  it('is case-sensitive, and separate for each organization', async () => {
     const { admin } = await withAdmin()
     const stranger = await withAdmin()
     expect((await create(admin, {}, once('laptop'))).status).toBe(201)
@@ -412,7 +417,7 @@ describe('the Idempotency-Key of a key', () => {
     expect((await create(admin, {}, once('laptop'))).status).toBe(201)
   })
 
-  it('leads to a token where the answer was lost', async () => {
+  it('lets the client rotate the key whose token was lost with the response', async () => {
     const { admin } = await withAdmin()
     const DB = databaseWith(async (statements) => {
       await env.DB.batch(statements)
@@ -426,7 +431,7 @@ describe('the Idempotency-Key of a key', () => {
     expect([status, await isLive(body.token)]).toEqual([201, true])
   })
 
-  it('makes one successor', async () => {
+  it('creates one successor', async () => {
     const { workspace, admin } = await withAdmin()
     const { id } = await workspace.addKeyWithId()
     const first = await rotate(admin, id, {}, once('rotation'))
@@ -436,7 +441,7 @@ describe('the Idempotency-Key of a key', () => {
     expect(await stored(workspace)).toHaveLength(3)
   })
 
-  it('is that of one operation on one key', async () => {
+  it('is separate for each operation and key', async () => {
     const { workspace, admin } = await withAdmin()
     const { id } = await workspace.addKeyWithId()
     const { id: other } = await workspace.addKeyWithId()
@@ -446,7 +451,7 @@ describe('the Idempotency-Key of a key', () => {
 })
 
 describe('listApiKeys', () => {
-  it('answers with the keys in order of creation, without those that were revoked', async () => {
+  it('lists the keys in order of creation, without revoked ones', async () => {
     const { workspace, admin, names } = await withAdmin()
     await (await Workspace.create()).addKey()
     const json = {
@@ -473,7 +478,7 @@ describe('listApiKeys', () => {
     expect(await stored(workspace)).toHaveLength(4)
   })
 
-  it('shows a key only those of its user that reach no more than itself', async () => {
+  it('lists for a restricted key only keys of its user with no further projects', async () => {
     const { workspace, admin, names } = await withAdmin()
     const { mine, other, here, there } = names
     const keys: Record<string, string> = {}
@@ -526,7 +531,7 @@ describe('listApiKeys', () => {
 })
 
 describe('deleteApiKey', () => {
-  it('refuses the key from the next request on, and is 404 the second time', async () => {
+  it('revokes the key from the next request on, and returns 404 the second time', async () => {
     const { workspace, admin } = await withAdmin()
     const { id, token } = await workspace.addKeyWithId()
     expect(await isLive(token)).toBe(true)
@@ -547,7 +552,7 @@ describe('deleteApiKey', () => {
     expect((await remove(admin, id)).status).toBe(404)
   })
 
-  it('leaves the successor of the key, and the keys that it made', async () => {
+  it('leaves the successor of the key, and the keys that it created', async () => {
     const { workspace, admin } = await withAdmin()
     const { id, token } = await workspace.addKeyWithId()
     const made = (await create(token)).body
@@ -556,7 +561,7 @@ describe('deleteApiKey', () => {
     expect(await Promise.all([token, made.token, successor.token].map(isLive))).toEqual([false, true, true])
   })
 
-  it('answers 404 for what another organization has, as for what nobody has', async () => {
+  it('returns the same 404 for a key of another organization as for one that does not exist', async () => {
     const { admin } = await withAdmin()
     const stranger = await withAdmin()
     const theirs = await remove(admin, await idOf(stranger.admin))
@@ -575,12 +580,12 @@ describe('deleteApiKey with descendants', () => {
   async function withFamily() {
     const { workspace, admin, names } = await withAdmin()
     const root = await workspace.addKeyWithId()
-    const limits = { scopes: ['api-keys:write'] }
-    const child = (await create(root.token, limits)).body
-    const revoked = (await create(root.token, limits)).body
-    const grandchild = (await create(revoked.token, limits)).body
+    const restrictions = { scopes: ['api-keys:write'] }
+    const child = (await create(root.token, restrictions)).body
+    const revoked = (await create(root.token, restrictions)).body
+    const grandchild = (await create(revoked.token, restrictions)).body
     const successor = (await rotate(grandchild.token, grandchild.id)).body
-    const last = (await create(successor.token, limits)).body
+    const last = (await create(successor.token, restrictions)).body
     await remove(admin, revoked.id)
     return { workspace, admin, names, root, descendants: [child, grandchild, successor, last] }
   }
@@ -599,14 +604,14 @@ describe('deleteApiKey with descendants', () => {
     expect([await isLive(admin), ...(await areLive(others))]).toEqual(Array(4).fill(true))
   })
 
-  it.each(['', '?descendants=false'])('leaves them with "%s"', async (query) => {
+  it.each(['', '?descendants=false'])('leaves the descendants with "%s"', async (query) => {
     const { admin, root, descendants } = await withFamily()
     expect((await remove(admin, root.id, query)).body.descendants).toBe(0)
     expect(await areLive([root, ...descendants])).toEqual([false, true, true, true, true])
     expect((await remove(admin, root.id, query)).status).toBe(404)
   })
 
-  it('finds a key that is revoked already, however often', async () => {
+  it('accepts a key that is already revoked, however often', async () => {
     const { workspace, admin, root, descendants } = await withFamily()
     await remove(admin, root.id)
     const revokedAt = (await stored(workspace)).find(({ id }) => id === root.id)?.revokedAt
@@ -624,7 +629,7 @@ describe('deleteApiKey with descendants', () => {
     expect(await stored(workspace)).toEqual(before)
   })
 
-  it('leaves the successor that another key made', async () => {
+  it('leaves the successor that another key created', async () => {
     const { workspace, admin } = await withAdmin()
     const { id, token } = await workspace.addKeyWithId()
     const child = (await create(token)).body
@@ -633,14 +638,14 @@ describe('deleteApiKey with descendants', () => {
     expect(await areLive([child, successor])).toEqual([false, true])
   })
 
-  it('revokes the key that asks, where that is a descendant', async () => {
+  it('revokes the key of the caller if it is a descendant', async () => {
     const { root, descendants } = await withFamily()
     const { token } = descendants.at(-1) ?? { token: '' }
     expect((await remove(token, root.id, WITH_DESCENDANTS)).body.descendants).toBe(4)
     expect(await areLive([root, ...descendants])).toEqual(Array(5).fill(false))
   })
 
-  it.each<[string, Limits]>([
+  it.each<[string, Restrictions]>([
     ["another user's key", ({ other }) => ({ userId: other })],
     ['a key of fewer projects', ({ here }) => ({ projectIds: [here] })],
   ])('is refused to %s, whether the key is revoked or not', async (_, caller) => {
@@ -666,8 +671,8 @@ describe('deleteApiKey with descendants', () => {
   })
 })
 
-describe('a key that was rotated', () => {
-  it.each(['itself', 'another key'])('by %s manages only itself', async (rotatedBy) => {
+describe('a rotated key', () => {
+  it.each(['itself', 'another key'])('rotated by %s, manages only itself', async (rotatedBy) => {
     const { workspace, admin } = await withAdmin()
     const { id, token } = await workspace.addKeyWithId()
     const child = (await create(token)).body
@@ -681,7 +686,7 @@ describe('a key that was rotated', () => {
       refused.push(await rotate(token, other.id, { overlapSeconds: 0 }))
     }
     for (const { status, body } of refused) {
-      expect([status, body.error]).toEqual([403, expect.stringContaining('Your key was rotated')])
+      expect([status, body.error]).toEqual([403, expect.stringContaining('Your API key was rotated')])
     }
     expect((await rotate(token, id)).status).toBe(409)
     expect(await stored(workspace)).toEqual(before)
@@ -692,8 +697,8 @@ describe('a key that was rotated', () => {
   })
 })
 
-describe.each(['delete', 'rotate'])('a key can not %s', (operation) => {
-  it.each<[string, Limits, Limits]>([
+describe.each(['delete', 'rotate'])('a key cannot %s', (operation) => {
+  it.each<[string, Restrictions, Restrictions]>([
     ["another user's key", () => ({}), ({ other }) => ({ userId: other })],
     ['a key without a user', () => ({}), () => ({ userId: null })],
     ['a key of all projects', ({ here }) => ({ projectIds: [here] }), () => ({})],
@@ -728,7 +733,7 @@ describe.each(['delete', 'rotate'])('a key can not %s', (operation) => {
     expect(await isLive(token)).toBe(true)
   })
 
-  it.each<[string, Limits, Limits]>([
+  it.each<[string, Restrictions, Restrictions]>([
     ["its user's key", ({ here }) => ({ projectIds: [here] }), ({ here }) => ({ projectIds: [here] })],
     [
       "its user's key of fewer projects",
@@ -744,7 +749,7 @@ describe.each(['delete', 'rotate'])('a key can not %s', (operation) => {
     expect([status, await isLive(token)]).toEqual(operation === 'delete' ? [200, false] : [201, true])
   })
 
-  it('a key that is revoked, or whose user was deleted', async () => {
+  it('a revoked key, or one whose user was deleted', async () => {
     const { workspace, admin, names } = await withAdmin()
     const revoked = await workspace.addKeyWithId()
     await workspace.revokeKey(revoked.id)
@@ -762,16 +767,16 @@ describe.each(['delete', 'rotate'])('a key can not %s', (operation) => {
 })
 
 describe('rotateApiKey', () => {
-  it.each(['', PREFIX])('makes a successor that can do the same, under "%s"', async (basePath) => {
+  it.each(['', PREFIX])('creates a successor that can do the same, under "%s"', async (basePath) => {
     const { workspace, admin, names } = await withAdmin()
-    const limits = {
+    const restrictions = {
       name: 'ci',
       scopes: ['pins:read', 'api-keys:write'],
       userId: names.mine,
       projectIds: [names.there, names.here],
       expiresAt: SOON,
     }
-    const { token, ...old } = (await create(admin, limits, once('ci'))).body
+    const { token, ...old } = (await create(admin, restrictions, once('ci'))).body
     await me(token)
     const path = `${basePath}/v1/api-keys/${old.id.toUpperCase()}/rotate`
     const { status, headers, body } = await request('POST', path, { key: admin, json: {} })
@@ -794,7 +799,7 @@ describe('rotateApiKey', () => {
     [{}, DAY_SECONDS],
     [{ overlapSeconds: 1 }, 1],
     [{ overlapSeconds: 30 * DAY_SECONDS }, 30 * DAY_SECONDS],
-  ])('with %j lets the key live on for %i seconds, and its successor for ever', async (json, seconds) => {
+  ])('with %j keeps the key valid for %i seconds, and its successor forever', async (json, seconds) => {
     const { admin } = await withAdmin()
     const rotatedAt = '2040-03-01T00:00:00.000Z'
     stopClock(rotatedAt)
@@ -812,7 +817,7 @@ describe('rotateApiKey', () => {
     expect([await isLive(token), await isLive(successor.token)]).toEqual([false, true])
   })
 
-  it('never lengthens a life', async () => {
+  it('never extends the validity of a key', async () => {
     const { admin } = await withAdmin()
     stopClock('2040-01-01T00:00:00.000Z')
     const expiresAt = '2040-01-01T01:00:00.000Z'
@@ -823,7 +828,7 @@ describe('rotateApiKey', () => {
   })
 
   it.each<KeyOptions>([{}, { expiresAt: SOON }])(
-    'ends a key of %j at once where there is no overlap, also the one that asks',
+    'ends a key with %j at once without an overlap, also the key of the caller',
     async (options) => {
       const { workspace } = await withAdmin()
       const { id, token } = await workspace.addKeyWithId(options)
@@ -856,13 +861,13 @@ describe('rotateApiKey', () => {
 
   it.each<[string, KeyOptions, KeyOptions]>([
     [
-      'with a scope that it lacks',
+      'with a scope that the caller lacks',
       { scopes: ['api-keys:write'], userId: null },
       { scopes: ['api-keys:write', 'users:write'] },
     ],
-    ['that ends after it', { expiresAt: SOON }, { expiresAt: LATER }],
+    ['that ends after that of the caller', { expiresAt: SOON }, { expiresAt: LATER }],
     ['that never ends', { expiresAt: SOON }, {}],
-  ])('keeps a key from getting hold of one %s', async (_, caller, target) => {
+  ])('refuses to rotate a key %s', async (_, caller, target) => {
     const { workspace } = await withAdmin()
     const key = await workspace.addKey(caller)
     const { id, token } = await workspace.addKeyWithId(target)
@@ -872,7 +877,7 @@ describe('rotateApiKey', () => {
     expect(await isLive(token)).toBe(true)
   })
 
-  it('gives a key in its overlap no power over its successor, and no more time', async () => {
+  it('gives a rotated key no access to its successor, and no further time', async () => {
     const { workspace, admin } = await withAdmin()
     const { id, token } = await workspace.addKeyWithId()
     const successor = (await rotate(admin, id)).body
@@ -882,7 +887,7 @@ describe('rotateApiKey', () => {
     expect(await isLive(successor.token)).toBe(true)
   })
 
-  it('answers 409 for a key that was rotated or has expired', async () => {
+  it('returns 409 for a rotated or expired key', async () => {
     const { workspace, admin, names } = await withAdmin()
     const rotated = await workspace.addKeyWithId()
     await rotate(admin, rotated.id)
@@ -893,15 +898,15 @@ describe('rotateApiKey', () => {
     expect(await isLive(expired.token)).toBe(false)
   })
 
-  it('makes one successor of many at once', async () => {
+  it('creates one successor from concurrent requests', async () => {
     const { workspace, admin } = await withAdmin()
     const { id } = await workspace.addKeyWithId()
-    const answers = await atOnce(10, () => rotate(admin, id))
-    expect(tally(answers)).toEqual([201, ...Array(9).fill(409)])
+    const responses = await atOnce(10, () => rotate(admin, id))
+    expect(tally(responses)).toEqual([201, ...Array(9).fill(409)])
     expect(await stored(workspace)).toHaveLength(3)
   })
 
-  it('answers 404 for what another organization has, as for what nobody has', async () => {
+  it('returns the same 404 for a key of another organization as for one that does not exist', async () => {
     const { admin } = await withAdmin()
     const stranger = await withAdmin()
     const theirs = await rotate(admin, await idOf(stranger.admin), { overlapSeconds: 0 })
@@ -912,18 +917,21 @@ describe('rotateApiKey', () => {
 })
 
 describe('retrieveMe', () => {
-  it.each<[string, Limits]>([
+  it.each<[string, Restrictions]>([
     ['every scope', () => ({})],
     ['no scope', () => ({ scopes: [] })],
     ['no user', () => ({ userId: null })],
     ['a project', ({ here }) => ({ projectIds: [here] })],
     ['no project', () => ({ projectIds: [] })],
-    ['an end', () => ({ expiresAt: SOON })],
-    ['no user, no scope and an end', () => ({ userId: null, scopes: [], projectIds: [], expiresAt: SOON })],
-  ])('says who calls with a key of %s', async (_, limits) => {
+    ['an expiry', () => ({ expiresAt: SOON })],
+    [
+      'no user, no scope and an expiry',
+      () => ({ userId: null, scopes: [], projectIds: [], expiresAt: SOON }),
+    ],
+  ])('returns the organization, user and key of a key with %s', async (_, restrictions) => {
     const { workspace, names } = await withAdmin()
-    const { scopes = SCOPES, userId = names.mine, projectIds = null, expiresAt = null } = limits(names)
-    const { id, token } = await workspace.addKeyWithId(limits(names))
+    const { scopes = SCOPES, userId = names.mine, projectIds = null, expiresAt = null } = restrictions(names)
+    const { id, token } = await workspace.addKeyWithId(restrictions(names))
     const { status, body } = await me(token)
     expect([status, body]).toEqual([
       200,
@@ -935,7 +943,7 @@ describe('retrieveMe', () => {
     ])
   })
 
-  it('follows what changes: the name of the user, the end of the key', async () => {
+  it('returns the current name of the user and expiry of the key', async () => {
     const { workspace, admin, names } = await withAdmin()
     const { id, token } = await workspace.addKeyWithId()
     const path = `/v1/users/${names.mine}`
@@ -958,7 +966,7 @@ describe('retrieveMe', () => {
     }
   })
 
-  it('answers 401 for a key whose user was deleted, by itself too', async () => {
+  it('returns 401 for a key whose user was deleted, also by that key', async () => {
     const { workspace, names } = await withAdmin()
     const key = await workspace.addKey()
     expect((await request('DELETE', `/v1/users/${names.mine}`, { key })).status).toBe(200)

@@ -1,30 +1,31 @@
 /**
- * Which API keys a caller may manage (docs/contract.md, Keys): those that act for its user and reach no more projects.
- * A key with a successor manages only itself.
+ * Which API keys a caller may manage (docs/contract.md, Keys): those that act as its user and are restricted to no more
+ * projects. A rotated key manages only itself.
  */
 import { and, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
 
 /** True if each item of a list (JSON) is in another. */
-export const isSubset = (list: SQLWrapper, of: SQLWrapper) =>
+export const isSubset = (list: SQLWrapper, of: SQLWrapper): SQL =>
   sql`not exists (select 1 from json_each(${list}) where value not in (select value from json_each(${of})))`
 
-/** True if the caller acts for that user: any user, if the caller is none. */
-export const actsFor = (userId: SQLWrapper) =>
-  sql<0 | 1>`(${apiKeys.userId} is null or ${apiKeys.userId} is ${userId})`
+/** True if the caller's key acts as that user, or as none. */
+export const actsFor = (userId: SQLWrapper): SQL =>
+  sql`(${apiKeys.userId} is null or ${apiKeys.userId} is ${userId})`
 
-/** True if the caller reaches all of the projects (JSON; null: all). */
-export const reaches = (projectIds: SQLWrapper) =>
-  sql<
-    0 | 1
-  >`(${apiKeys.projectIds} is null or (${projectIds} is not null and ${isSubset(projectIds, apiKeys.projectIds)}))`
+/** True if the caller's key is restricted to no fewer projects (JSON; null: not restricted). */
+export const includesProjects = (projectIds: SQLWrapper): SQL =>
+  sql`(${apiKeys.projectIds} is null or (${projectIds} is not null and ${isSubset(projectIds, apiKeys.projectIds)}))`
 
-/** True if the caller's key has no successor. */
-export const isCurrent = isNull(apiKeys.rotatedAt)
+/** True if the caller's key was not rotated. */
+export const isUnrotated = isNull(apiKeys.rotatedAt)
 
-/** Of a key that is joined to the caller's in `apiKeys`: true if the caller may manage it. */
-export function isManageable(
-  key: Readonly<Record<'id' | 'userId' | 'projectIds', SQLWrapper>>,
-): SQL | undefined {
-  return and(actsFor(key.userId), reaches(key.projectIds), sql`(${isCurrent} or ${key.id} = ${apiKeys.id})`)
-}
+/** A key that is joined to the caller's in `apiKeys`. */
+type Key = Readonly<Record<'id' | 'userId' | 'projectIds', SQLWrapper>>
+
+export const isKeyInReach = ({ userId, projectIds }: Omit<Key, 'id'>): SQL | undefined =>
+  and(actsFor(userId), includesProjects(projectIds))
+
+/** True if the caller may manage the key. */
+export const isManageable = (key: Key): SQL | undefined =>
+  and(isKeyInReach(key), sql`(${isUnrotated} or ${key.id} = ${apiKeys.id})`)

@@ -1,4 +1,4 @@
-/** The keys of an organization (docs/contract.md, Keys). */
+/** The API keys of an organization (docs/contract.md, Keys). */
 import * as z from 'zod/mini'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
@@ -12,17 +12,19 @@ const fields = {
   id: uuid(),
   name: z.string(),
   scopes: z.array(z.string()),
-  userId: z.nullable(z.string()).register(docs, { description: 'The user that it acts as; null: none.' }),
+  userId: z
+    .nullable(z.string())
+    .register(docs, { description: 'The user that the key acts as; null: none.' }),
   projectIds: z
     .nullable(z.array(z.string()))
-    .register(docs, { description: 'The projects that it is limited to; null: all.' }),
-  expiresAt: z.nullable(instant()).register(docs, { description: 'Null: never.' }),
+    .register(docs, { description: 'The projects that the key is restricted to; null: all projects.' }),
+  expiresAt: z.nullable(instant()).register(docs, { description: 'When the key expires; null: never.' }),
   rotatedAt: z
     .nullable(instant())
-    .register(docs, { description: 'Since when it has a successor, and an end; null: it has none.' }),
+    .register(docs, { description: 'When the key was rotated; null: it was not.' }),
   lastUsedAt: z
     .nullable(instant())
-    .register(docs, { description: 'Its latest use, to the hour; null before the first.' }),
+    .register(docs, { description: 'The last use, to the hour; null before the first.' }),
   createdAt: instant(),
 }
 
@@ -32,7 +34,7 @@ const newApiKey = z
   .strictObject({
     ...fields,
     token: z.string().register(docs, {
-      description: 'What to send as `Authorization: Bearer`. It is shown here only.',
+      description: 'Sent as `Authorization: Bearer`. It is returned only here.',
     }),
   })
   .register(docs, { id: 'ApiKeyWithToken' })
@@ -57,17 +59,17 @@ const headers = z.object({
   'Idempotency-Key': z.optional(
     text(1, 255, {
       description:
-        'Keeps a repeated request from making a second key: the same key again is 409 and names the first.',
+        'Prevents a repeated request from creating a second API key: it is refused with 409 and the id of the first.',
       example: 'laptop-2026',
     }),
   ),
 })
 
 const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
-const NO_KEY = 'The organization has no key with this id.'
-const ROTATED = 'Or your key was rotated: it manages only itself.'
-const BEYOND = `The key acts for another user than yours, or reaches projects that yours does not. ${ROTATED}`
-const params = z.object({ apiKeyId: uuid('The key.') })
+const NO_KEY = 'The organization has no API key with this apiKeyId.'
+const ROTATED = 'Or your API key was rotated: it manages only itself.'
+const OUT_OF_REACH = `The API key acts as another user than yours, or has projects that yours is not restricted to. ${ROTATED}`
+const params = z.object({ apiKeyId: uuid('The id of the API key.') })
 
 export const createApiKeyContract = {
   operationId: 'createApiKey',
@@ -77,24 +79,24 @@ export const createApiKeyContract = {
   tag: 'API keys',
   summary: 'Create an API key',
   description:
-    'Makes a key that can do no more than the one that makes it: no further scope, no further project, no later end, ' +
-    'no other user. What is left out of user, projects and end is as with your own key.',
+    'Creates an API key that can do no more than yours: no other scope, project or user, and no later expiry. ' +
+    '`userId`, `projectIds` and `expiresAt` default to those of your API key.',
   scope: 'api-keys:write',
   params: z.object({}),
   headers,
   body: z
     .strictObject({
-      name: text(1, 255, { description: 'What people call it.' }),
+      name: text(1, 255, { description: 'A name for people.' }),
       scopes: z
         .array(z.enum(SCOPES))
         .check(
           z.maxLength(SCOPES.length, `expected up to ${SCOPES.length} scopes`),
           z.refine(isUnique, 'expected each scope once'),
         )
-        .register(docs, { description: 'What it may do.' }),
+        .register(docs, { description: 'What the key may do.' }),
       userId: z
         .optional(z.nullable(externalId({})))
-        .register(docs, { description: 'The user that it acts as; null: none.' }),
+        .register(docs, { description: 'The user that the key acts as; null: none.' }),
       projectIds: z
         .optional(
           z.nullable(
@@ -106,8 +108,10 @@ export const createApiKeyContract = {
               ),
           ),
         )
-        .register(docs, { description: 'The projects that it is limited to; null: all.' }),
-      expiresAt: z.optional(z.nullable(instant())).register(docs, { description: 'Null: never.' }),
+        .register(docs, { description: 'The projects that the key is restricted to; null: all projects.' }),
+      expiresAt: z
+        .optional(z.nullable(instant()))
+        .register(docs, { description: 'When the key expires; null: never.' }),
     })
     .register(docs, {
       id: 'NewApiKey',
@@ -119,16 +123,16 @@ export const createApiKeyContract = {
     }),
   success: {
     status: 201,
-    description: 'The key is made. Its token is shown here only.',
+    description: 'The API key was created. Its token is returned only here.',
     schema: newApiKey,
     example: exampleNewApiKey,
-    headers: { Location: 'The path of the key.' },
+    headers: { Location: 'The path of the API key.' },
   },
   errors: {
     ...errors,
-    403: `Your key lacks what the new one would have. ${ROTATED}`,
-    404: 'The organization has no such user or project.',
-    409: 'The `Idempotency-Key` made a key before, or the organization has the most keys allowed.',
+    403: `The new key would have a scope, user, project or expiry that yours does not allow. ${ROTATED}`,
+    404: 'The organization has no user with this userId, or no project with one of these projectIds.',
+    409: 'The `Idempotency-Key` created an API key before, or the organization has the most API keys allowed.',
   },
 } as const satisfies Contract
 
@@ -139,14 +143,14 @@ export const listApiKeysContract = {
   tag: 'API keys',
   summary: 'List API keys',
   description:
-    'Lists the keys of the organization in order of creation; with a key that acts as a user or is limited to ' +
-    'projects, those that reach no more. A token is never shown again.',
+    'Lists the API keys of the organization in order of creation. With a key that acts as a user, or is restricted to ' +
+    'projects, lists the keys of that user and of no other projects. Tokens are never listed.',
   scope: 'api-keys:read',
   params: z.object({}),
   query: z.object(pageQuery(uuid())),
   success: {
     status: 200,
-    description: 'A page of keys.',
+    description: 'A page of API keys.',
     schema: pageSchema('ApiKeyPage', apiKey, uuid()),
     example: { items: [exampleApiKey], nextCursor: null },
   },
@@ -161,30 +165,30 @@ export const rotateApiKeyContract = {
   tag: 'API keys',
   summary: 'Rotate an API key',
   description:
-    'Makes a successor that can do the same, with a token of its own. The key lives on for the overlap, so that ' +
-    'whoever uses it has time to change. The body may be `{}`.',
+    'Creates a successor that can do the same, with a new token. The rotated key stays valid for the overlap, so that ' +
+    'its users have time to change. The body may be `{}`.',
   scope: 'api-keys:write',
   params,
   headers,
   body: z
     .strictObject({
       overlapSeconds: overlapSeconds(
-        'How long the key lives on. 0 ends it at once: if the answer is lost then, so is the way in of a key that rotates itself.',
+        'How long the rotated key stays valid. With 0, a key that rotates itself loses access if the response is lost.',
       ),
     })
     .register(docs, { id: 'ApiKeyRotation', example: { overlapSeconds: 3600 } }),
   success: {
     status: 201,
-    description: 'The successor. Its token is shown here only.',
+    description: 'The successor. Its token is returned only here.',
     schema: newApiKey,
     example: exampleNewApiKey,
     headers: { Location: 'The path of the successor.' },
   },
   errors: {
     ...errors,
-    403: `${BEYOND} Or it has a scope or a lifetime that yours lacks.`,
+    403: `${OUT_OF_REACH} Or it has a scope that yours lacks, or expires later.`,
     404: NO_KEY,
-    409: 'The key has expired or has a successor, or the `Idempotency-Key` made a key before.',
+    409: 'The API key has expired or was rotated, or the `Idempotency-Key` created an API key before.',
   },
 } as const satisfies Contract
 
@@ -195,20 +199,20 @@ export const deleteApiKeyContract = {
   tag: 'API keys',
   summary: 'Delete an API key',
   description:
-    'Revokes the key. It is refused from the next request on. The keys that it created stay, unless `descendants` is true.',
+    'Revokes an API key, with effect from the next request. The keys that it created stay valid, unless `descendants` is true.',
   scope: 'api-keys:write',
   params,
   query: z.object({
     descendants: z._default(z.enum(['true', 'false']), 'false').register(docs, {
       description:
-        'True: also revokes the keys that were created with the key, the keys created with those, and so on; a successor ' +
-        'was created with the key that sent the rotation. The key itself may be revoked already.',
+        'If true, also revokes the keys that were created with the key, the keys created with those, and so on. A successor ' +
+        'was created with the key that sent the rotation. The key itself may already be revoked.',
       example: 'true',
     }),
   }),
   success: {
     status: 200,
-    description: 'The key is revoked.',
+    description: 'The API key is revoked.',
     schema: z
       .strictObject({
         deleted: z.literal(true),
@@ -222,7 +226,7 @@ export const deleteApiKeyContract = {
   },
   errors: {
     ...errors,
-    403: `${BEYOND} It can't delete its descendants.`,
-    404: 'The organization has no key with this id, or it is revoked and `descendants` is not true.',
+    403: `${OUT_OF_REACH} It can't delete its descendants.`,
+    404: 'The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true.',
   },
 } as const satisfies Contract

@@ -1,18 +1,20 @@
-/** The keys of an organization, in SQL. No key makes, and none gets hold of, one that can do more than itself. */
+/** The API keys of an organization, in SQL. No key creates or rotates one that can do more than itself. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordRevocations } from '../../access/audit.ts'
-import { explaining, mayAct, now } from '../../access/guard.ts'
+import { mayAct, now } from '../../access/guard.ts'
+import { actsFor, includesProjects, isKeyInReach, isSubset, isUnrotated } from '../../access/manage-keys.ts'
 import {
-  actsFor,
-  isCurrent,
-  isManageable as isManageableBy,
-  isSubset,
-  reaches,
-} from '../../access/manage-keys.ts'
-import { exceededQuota } from '../../access/quotas.ts'
+  authorized,
+  type Join,
+  precondition,
+  preconditionUnless,
+  requiring,
+} from '../../access/preconditions.ts'
+import { withinQuotas } from '../../access/quotas.ts'
 import { apiKeys, projects, users } from '../../db/schema.ts'
 import { guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
 
 const id = sql.placeholder('id')
 const apiKeyId = sql.placeholder('apiKeyId')
@@ -25,7 +27,7 @@ const rowLimit = sql.placeholder('rowLimit')
 /** 1 if the deletion includes the descendants of the key, else 0. */
 const descendants = sql.placeholder('descendants')
 
-/** What the request gives, null too; or, where it leaves it out, what the caller has. */
+/** The value in the request, which may be null; if it is left out, the caller's own. */
 function givenOrOwn(placeholder: string, own: SQLWrapper): SQL<string | null> {
   const isGiven = sql.placeholder(`${placeholder}IsGiven`)
   return sql<string | null>`case when ${isGiven} then ${sql.placeholder(placeholder)} else ${own} end`
@@ -34,21 +36,14 @@ const newUserId = givenOrOwn('userId', apiKeys.userId)
 const newProjectIds = givenOrOwn('projectIds', apiKeys.projectIds)
 const newExpiresAt = givenOrOwn('expiresAt', apiKeys.expiresAt)
 
-/** True if the caller lives as long (null: for ever). */
+/** True if the caller's key lives as long; null: forever. */
 const livesUntil = (expiresAt: SQLWrapper) =>
-  sql<0 | 1>`(${apiKeys.expiresAt} is null or coalesce(${expiresAt} <= ${apiKeys.expiresAt}, false))`
+  sql`(${apiKeys.expiresAt} is null or coalesce(${expiresAt} <= ${apiKeys.expiresAt}, false))`
 
-const hasScopes = (list: SQLWrapper) => sql<0 | 1>`${isSubset(list, apiKeys.scopes)}`
+/** True if the caller's key has the scopes. */
+const hasScopes = (list: SQLWrapper) => isSubset(list, apiKeys.scopes)
 
-const hasSuccessor = sql<0 | 1>`not ${isCurrent}`.as('hasSuccessor')
-
-const earlier = alias(apiKeys, 'earlier')
-const isRepeated = and(
-  eq(earlier.organizationId, apiKeys.organizationId),
-  eq(earlier.idempotencyKey, idempotencyKey),
-)
-
-/** A key in the shape of the wire, but for its lists, which are JSON. */
+/** A key as the API returns it, except that its lists are JSON. */
 const fieldsOf = (table: typeof apiKeys) => ({
   id: table.id,
   name: table.name,
@@ -61,189 +56,216 @@ const fieldsOf = (table: typeof apiKeys) => ({
   createdAt: table.createdAt,
 })
 
-const hasUser = sql<0 | 1>`(${newUserId} is null or exists ${query
-  .select({ one: sql`1` })
-  .from(users)
-  .where(and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, newUserId)))})`
+/** The caller's key was not rotated. @param exception what a rotated key may do. */
+const callerIsUnrotated = (exception?: SQL) =>
+  precondition(
+    or(isUnrotated, exception),
+    () =>
+      new ApiError(
+        403,
+        'Your API key was rotated. Until it expires, it can manage no key but itself: it can delete itself, without descendants. Use its successor.',
+      ),
+  )
 
-/** The first of the projects that the request gives and the organization doesn't have. */
-const missingProject = sql<
-  string | null
->`(select value from json_each(${sql.placeholder('projectIds')}) where not exists ${query
-  .select({ one: sql`1` })
-  .from(projects)
-  .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`))})`
-
-const endsLater = sql<0 | 1>`coalesce(${newExpiresAt} > ${now}, true)`
-
-/** A rotation takes one key out of the count for the one that it adds, so it always fits. */
-const exceeded = exceededQuota({ apiKeys: sql`1` })
-
-export const explainCreation = guarded(() =>
-  explaining({
-    earlierId: sql<string | null>`${earlier.id}`.as('earlierId'),
-    hasUser: hasUser.as('hasUser'),
-    missingProject: missingProject.as('missingProject'),
-    hasScopes: hasScopes(scopes).as('hasScopes'),
-    actsForUser: actsFor(newUserId).as('actsForUser'),
-    reachesProjects: reaches(newProjectIds).as('reachesProjects'),
-    livesAsLong: livesUntil(newExpiresAt).as('livesAsLong'),
-    endsLater: endsLater.as('endsLater'),
-    hasSuccessor,
-    exceededQuota: exceeded.as('exceededQuota'),
-  }).leftJoin(earlier, isRepeated),
+/** The key that another request with the same `Idempotency-Key` created. */
+const earlier = alias(apiKeys, 'earlier')
+const earlierKey: Join = {
+  table: earlier,
+  on: and(
+    eq(earlier.organizationId, apiKeys.organizationId),
+    eq(earlier.idempotencyKey, idempotencyKey),
+    ne(earlier.id, id),
+  ),
+}
+const isFirstRequest = preconditionUnless(
+  sql<string | null>`${earlier.id}`,
+  (_, earlierId) =>
+    new ApiError(
+      409,
+      `This Idempotency-Key created the API key ${earlierId}, whose token was returned then. Rotate that key, or use a new Idempotency-Key.`,
+    ),
 )
+
+export const creatable = requiring([earlierKey], {
+  expiresInFuture: preconditionUnless(
+    sql<string | null>`case when ${newExpiresAt} <= ${now} then ${newExpiresAt} end`,
+    (_, expiresAt) =>
+      new ApiError(400, `expiresAt is not in the future; got "${expiresAt}"; allowed: a time to come.`),
+  ),
+  userExists: precondition(
+    sql`${newUserId} is null or exists ${query
+      .select({ id: users.id })
+      .from(users)
+      .where(and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, newUserId)))}`,
+    () => new ApiError(404, 'userId names a user that the organization does not have.'),
+  ),
+  projectsExist: preconditionUnless(
+    sql<string | null>`(select value from json_each(${sql.placeholder('projectIds')}) where not exists ${query
+      .select({ id: projects.id })
+      .from(projects)
+      .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`))})`,
+    (_, projectId) =>
+      new ApiError(
+        404,
+        `projectIds names a project that the organization does not have; got ${JSON.stringify(projectId)}.`,
+      ),
+  ),
+  callerIsUnrotated: callerIsUnrotated(),
+  callerHasScopes: precondition(
+    hasScopes(scopes),
+    () => new ApiError(403, 'scopes has a scope that your API key lacks.'),
+  ),
+  userIsInReach: precondition(
+    actsFor(newUserId),
+    () => new ApiError(403, 'userId is not the user that your API key acts as.'),
+  ),
+  projectsAreInReach: precondition(
+    includesProjects(newProjectIds),
+    () => new ApiError(403, 'projectIds has more projects than your API key is restricted to.'),
+  ),
+  callerLivesAsLong: precondition(
+    livesUntil(newExpiresAt),
+    () => new ApiError(403, 'expiresAt is after the end of your API key.'),
+  ),
+  isFirstRequest,
+  // A rotation replaces one key by another, so it always fits.
+  isWithinQuotas: withinQuotas({ apiKeys: sql`1` }),
+})
 
 export const insertKey = guardedChange(() =>
   query
     .insert(apiKeys)
     .select(
-      query
-        .select(
-          insertRow(apiKeys, {
-            organizationId: apiKeys.organizationId,
-            id,
-            name,
-            hash,
-            scopes,
-            userId: newUserId,
-            projectIds: newProjectIds,
-            expiresAt: newExpiresAt,
-            createdAt: now,
-            idempotencyKey,
-            createdByKeyId: apiKeys.id,
-          }),
-        )
-        .from(apiKeys)
-        .where(
-          and(
-            mayAct,
-            isCurrent,
-            hasUser,
-            sql`${missingProject} is null`,
-            hasScopes(scopes),
-            actsFor(newUserId),
-            reaches(newProjectIds),
-            livesUntil(newExpiresAt),
-            endsLater,
-            isNull(exceeded),
-          ),
-        ),
+      creatable.rows(
+        insertRow(apiKeys, {
+          organizationId: apiKeys.organizationId,
+          id,
+          name,
+          hash,
+          scopes,
+          userId: newUserId,
+          projectIds: newProjectIds,
+          expiresAt: newExpiresAt,
+          createdAt: now,
+          idempotencyKey,
+          createdByKeyId: apiKeys.id,
+        }),
+      ),
     )
-    .onConflictDoNothing()
     .returning(fieldsOf(apiKeys)),
 )
 
-/** The key that the request is about. */
-const it = alias(apiKeys, 'it')
-const isNamed = and(eq(it.organizationId, apiKeys.organizationId), eq(it.id, apiKeyId))
-const isIt = and(isNamed, isNull(it.revokedAt))
-const isManageable = isManageableBy(it)
+/** The key that the request names. */
+const named = alias(apiKeys, 'named')
+const isNamed = and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, apiKeyId))
+const isCallersOwn = sql`${named.id} = ${apiKeys.id}`
 
-export const explainRotation = guarded(() =>
-  explaining({
-    exists: sql<0 | 1>`${isNotNull(it.id)}`.as('exists'),
-    isManageable: sql<0 | 1>`${isManageable}`.as('isManageable'),
-    hasSuccessor,
-    hasScopes: hasScopes(it.scopes).as('hasScopes'),
-    livesAsLong: livesUntil(it.expiresAt).as('livesAsLong'),
-    isRotated: sql<0 | 1>`${isNotNull(it.rotatedAt)}`.as('isRotated'),
-    earlierId: sql<string | null>`${earlier.id}`.as('earlierId'),
-  })
-    .leftJoin(it, isIt)
-    .leftJoin(earlier, isRepeated),
+const keyExists = precondition(
+  isNotNull(named.id),
+  () => new ApiError(404, 'There is no API key with this apiKeyId.'),
 )
 
-/** Lists the keys of all users, for a caller that is none. */
+const keyIsInReach = precondition(
+  isKeyInReach(named),
+  () =>
+    new ApiError(
+      403,
+      'The API key acts as another user than yours, or has projects that yours is not restricted to.',
+    ),
+)
+
+/** Lists the keys of all users, for a caller that acts as none. */
 export const listKeys = listing(isNull(apiKeys.userId))
 
 /** Lists the keys of the caller's user. */
-export const listOwnKeys = listing(eq(it.userId, apiKeys.userId))
+export const listOwnKeys = listing(eq(named.userId, apiKeys.userId))
 
-function listing(whose: SQL) {
+function listing(isListed: SQL) {
+  const isListable = and(
+    eq(named.organizationId, apiKeys.organizationId),
+    gt(named.id, cursor),
+    isNull(named.revokedAt),
+  )
   return guarded(() =>
-    query
+    authorized
       // An alias has the columns of its table, under a type of its own.
-      .select(fieldsOf(it as unknown as typeof apiKeys))
-      .from(apiKeys)
-      .innerJoin(
-        it,
-        and(eq(it.organizationId, apiKeys.organizationId), gt(it.id, cursor), isNull(it.revokedAt)),
-      )
-      .where(and(mayAct, whose, reaches(it.projectIds)))
-      .orderBy(asc(it.id))
+      .rows(fieldsOf(named as unknown as typeof apiKeys), and(isListed, includesProjects(named.projectIds)))
+      .innerJoin(named, isListable)
+      .orderBy(asc(named.id))
       .limit(rowLimit),
   )
 }
 
-const isRotatable = and(
-  mayAct,
-  isManageable,
-  hasScopes(it.scopes),
-  livesUntil(it.expiresAt),
-  isNull(it.rotatedAt),
-  or(isNull(it.expiresAt), gt(it.expiresAt, now)),
+export const rotatable = requiring(
+  [{ table: named, on: and(isNamed, isNull(named.revokedAt)) }, earlierKey],
+  {
+    keyExists,
+    callerIsUnrotated: callerIsUnrotated(isCallersOwn),
+    keyIsInReach,
+    callerHasScopes: precondition(
+      hasScopes(named.scopes),
+      () => new ApiError(403, 'The API key has scopes that yours lacks.'),
+    ),
+    callerLivesAsLong: precondition(
+      livesUntil(named.expiresAt),
+      () => new ApiError(403, 'The API key ends after yours.'),
+    ),
+    isFirstRequest,
+    keyIsUnrotated: precondition(
+      isNull(named.rotatedAt),
+      () => new ApiError(409, 'The API key was rotated. Rotate its successor.'),
+    ),
+    keyIsUnexpired: precondition(
+      or(isNull(named.expiresAt), gt(named.expiresAt, now)),
+      () => new ApiError(409, 'The API key has expired. Create a new one.'),
+    ),
+  },
 )
 
-/** Makes the successor. */
 export const insertSuccessor = guardedChange(() =>
   query
     .insert(apiKeys)
     .select(
-      query
-        .select(
-          insertRow(apiKeys, {
-            organizationId: it.organizationId,
-            id,
-            name: it.name,
-            hash,
-            scopes: it.scopes,
-            userId: it.userId,
-            projectIds: it.projectIds,
-            expiresAt: it.expiresAt,
-            createdAt: now,
-            idempotencyKey,
-            createdByKeyId: apiKeys.id,
-          }),
-        )
-        .from(apiKeys)
-        .innerJoin(it, isIt)
-        .where(isRotatable),
+      rotatable.rows(
+        insertRow(apiKeys, {
+          organizationId: named.organizationId,
+          id,
+          name: named.name,
+          hash,
+          scopes: named.scopes,
+          userId: named.userId,
+          projectIds: named.projectIds,
+          expiresAt: named.expiresAt,
+          createdAt: now,
+          idempotencyKey,
+          createdByKeyId: apiKeys.id,
+        }),
+      ),
     )
-    .onConflictDoNothing()
     .returning(fieldsOf(apiKeys)),
 )
 
-const successor = alias(apiKeys, 'successor')
-const retirableFrom = query
-  .select({ organizationId: it.organizationId })
-  .from(apiKeys)
-  .innerJoin(it, isIt)
-  .innerJoin(successor, and(eq(successor.organizationId, apiKeys.organizationId), eq(successor.id, id)))
-  .where(isRotatable)
-
 /** Ends the key that has the successor, after the overlap. */
-export const retireKey = guarded(() =>
-  query
+export const retireKey = guarded(() => {
+  const overlapEndsAt = sql.placeholder('overlapEndsAt')
+  return query
     .update(apiKeys)
     .set({
       rotatedAt: sql`${now}`,
-      expiresAt: sql`min(coalesce(${apiKeys.expiresAt}, ${sql.placeholder('overlapEndsAt')}), ${sql.placeholder('overlapEndsAt')})`,
+      expiresAt: sql`min(coalesce(${apiKeys.expiresAt}, ${overlapEndsAt}), ${overlapEndsAt})`,
     })
-    .where(and(eq(apiKeys.organizationId, retirableFrom), eq(apiKeys.id, apiKeyId))),
-)
+    .where(and(eq(apiKeys.organizationId, rotatable.organizationId), eq(apiKeys.id, apiKeyId)))
+})
 
-/** The key of a deletion. With its descendants it may be revoked already: they can outlive it. */
-const isDeletedKey = and(isNamed, or(isNull(it.revokedAt), sql`${descendants}`))
-/** The successor of a key that rotated itself is its descendant, so a key with a successor deletes no descendants. */
-const isDeletable = and(isManageable, or(isCurrent, sql`not ${descendants}`))
-
-export const explainDeletion = guarded(() =>
-  explaining({
-    exists: sql<0 | 1>`${isNotNull(it.id)}`.as('exists'),
-    isDeletable: sql<0 | 1>`${isDeletable}`.as('isDeletable'),
-    hasSuccessor,
-  }).leftJoin(it, isDeletedKey),
+export const deletable = requiring(
+  // With its descendants, a key that is revoked already can be deleted: they can outlive it.
+  [{ table: named, on: and(isNamed, or(isNull(named.revokedAt), sql`${descendants}`)) }],
+  {
+    keyExists,
+    // The successor of a key that rotated itself is its descendant, so a rotated key deletes no descendants.
+    callerIsUnrotated: callerIsUnrotated(and(isCallersOwn, sql`not ${descendants}`)),
+    keyIsInReach,
+  },
 )
 
 const child = alias(apiKeys, 'child')
@@ -253,11 +275,8 @@ const isChild = and(
   sql`${child.createdByKeyId} = ${lineage}."id"`,
 )
 /** The key of a deletion and, if it includes them, its descendants. A revoked key has descendants too. */
-const deletedKeys = query
-  .select({ organizationId: it.organizationId, id: it.id })
-  .from(apiKeys)
-  .innerJoin(it, isDeletedKey)
-  .where(and(mayAct, isDeletable))
+const deletedKeys = deletable
+  .rows({ organizationId: named.organizationId, id: named.id })
   .union(
     query
       .select({ organizationId: child.organizationId, id: child.id })
