@@ -223,8 +223,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Retrieve who you are
-         * @description Answers with what the key of the request stands for, and what it may do.
+         * Retrieve the caller
+         * @description Returns the organization, the user and the permissions of the API key that sends the request.
          *
          *     Scope: none; any live key will do.
          */
@@ -1671,7 +1671,7 @@ export interface components {
                 id: string;
                 name: string;
             };
-            /** @description The user that the key acts as; null if it acts as none. */
+            /** @description The user that the key acts as; null: none. */
             user: {
                 id: string;
                 name: string;
@@ -1684,9 +1684,9 @@ export interface components {
                 id: string;
                 name: string;
                 scopes: string[];
-                /** @description The projects that it is limited to; null: all. */
+                /** @description The projects that the key is restricted to; null: all projects. */
                 projectIds: string[] | null;
-                /** @description Null: never. */
+                /** @description When the key expires; null: never. */
                 expiresAt: string | null;
             };
         };
@@ -4573,7 +4573,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who you are. */
+            /** @description The organization, user and API key of the caller. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

@@ -1,4 +1,4 @@
-/** Who calls. */
+/** The caller: its API key, user and organization. */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
@@ -9,27 +9,30 @@ export const retrieveMeContract = {
   method: 'GET',
   path: '/v1/me',
   tag: 'API keys',
-  summary: 'Retrieve who you are',
-  description: 'Answers with what the key of the request stands for, and what it may do.',
+  summary: 'Retrieve the caller',
+  description:
+    'Returns the organization, the user and the permissions of the API key that sends the request.',
   scope: null,
   params: z.object({}),
   success: {
     status: 200,
-    description: 'Who you are.',
+    description: 'The organization, user and API key of the caller.',
     schema: z
       .strictObject({
         organization: z.strictObject({ id: uuid(), name: z.string() }),
         user: z
           .nullable(z.strictObject({ id: z.string(), name: z.string() }))
-          .register(docs, { description: 'The user that the key acts as; null if it acts as none.' }),
+          .register(docs, { description: 'The user that the key acts as; null: none.' }),
         apiKey: z.strictObject({
           id: uuid(),
           name: z.string(),
           scopes: z.array(z.string()),
-          projectIds: z
-            .nullable(z.array(z.string()))
-            .register(docs, { description: 'The projects that it is limited to; null: all.' }),
-          expiresAt: z.nullable(instant()).register(docs, { description: 'Null: never.' }),
+          projectIds: z.nullable(z.array(z.string())).register(docs, {
+            description: 'The projects that the key is restricted to; null: all projects.',
+          }),
+          expiresAt: z
+            .nullable(instant())
+            .register(docs, { description: 'When the key expires; null: never.' }),
         }),
       })
       .register(docs, { id: 'Me' }),

@@ -1,10 +1,10 @@
-import { explainCaller } from '../../access/guard.ts'
+import { authorized } from '../../access/preconditions.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { retrieveMeContract } from './contract.ts'
 import { selectMe } from './statements.ts'
 
 export const retrieveMe = endpoint(retrieveMeContract, async (_, context) => {
-  const [, [me]] = await context.run({ check: explainCaller }, [selectMe], {})
+  const [, [me]] = await context.run(authorized, [selectMe], {})
   if (!me) throw new Error('A live key has no organization')
   const { organizationId, organizationName, userId, userName, id, name, expiresAt } = me
   return {

@@ -1,12 +1,12 @@
-/** Who calls, in SQL. */
+/** The caller, in SQL. */
 import { and, eq, sql } from 'drizzle-orm'
-import { mayAct } from '../../access/guard.ts'
+import { authorized } from '../../access/preconditions.ts'
 import { apiKeys, organizations, users } from '../../db/schema.ts'
-import { guarded, query } from '../../db/statement.ts'
+import { guarded } from '../../db/statement.ts'
 
 export const selectMe = guarded(() =>
-  query
-    .select({
+  authorized
+    .rows({
       organizationId: sql<string>`${organizations.id}`.as('organizationId'),
       organizationName: sql<string>`${organizations.name}`.as('organizationName'),
       userId: sql<string | null>`${users.id}`.as('userId'),
@@ -17,8 +17,6 @@ export const selectMe = guarded(() =>
       projectIds: apiKeys.projectIds,
       expiresAt: apiKeys.expiresAt,
     })
-    .from(apiKeys)
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
-    .leftJoin(users, and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, apiKeys.userId)))
-    .where(mayAct),
+    .leftJoin(users, and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, apiKeys.userId))),
 )
