@@ -1,8 +1,8 @@
 /** What the Cron Trigger does each minute. */
-import { instrumented, noUse } from './db/database.ts'
+import { instrumented, noUse, type TickEnvironment } from './db/database.ts'
 import { describeFailure } from './db/failures.ts'
 import { sendRuns } from './delivery/outbox.ts'
-import type { Environment, TickEnvironment } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { purgeDeletions } from './maintenance/purge.ts'
 import { resealValues } from './maintenance/reseal.ts'
 import { deleteExpired } from './maintenance/retention.ts'

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
-import { type Quota, RECOUNT_USAGE } from '../src/db/usage.ts'
-import { type Environment, limitsOf } from '../src/environment.ts'
+import { RECOUNT_USAGE } from '../src/db/usage.ts'
+import { type Environment, limitsOf, type Quota } from '../src/environment.ts'
 import { type ApiResponse, PREFIX, request } from './support/api.ts'
 import { exampleList, send } from './support/examples.ts'
 import { Workspace } from './support/workspace.ts'
@@ -571,9 +571,14 @@ it('a usage that is wrong is put right by counting again', async () => {
   expect(await workspace.usage()).toEqual(right)
 })
 
-it('the limits of a deployment without settings are those of wrangler.toml', () => {
+it('the limits without settings are those of wrangler.toml', () => {
   const settings = Object.keys(env).filter((name) => name.endsWith('_LIMIT'))
   expect(settings).toContain('ORGANIZATION_VARIABLE_BYTE_LIMIT')
-  const none = Object.fromEntries(settings.map((name) => [name, undefined]))
-  expect(limitsOf({ ...env, ...none } as unknown as Environment)).toEqual(limitsOf(env))
+  expect(limitsOf({})).toEqual(limitsOf(env))
+})
+
+it.each(['ten', '', '-1', '1.5', '1e3', '1234567890123456'])('the limit %j is not a whole number', (text) => {
+  expect(() => limitsOf({ PIN_LIMIT: text })).toThrow(
+    `PIN_LIMIT is not a whole number; got ${JSON.stringify(text)}; allowed: 0 to 999999999999999.`,
+  )
 })

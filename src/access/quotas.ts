@@ -2,8 +2,7 @@
 import { eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys, organizationUsage } from '../db/schema.ts'
 import type { Values } from '../db/statement.ts'
-import type { Quota } from '../db/usage.ts'
-import type { Limits, Quotas } from '../environment.ts'
+import type { Limits, Quota, Quotas } from '../environment.ts'
 import { ApiError } from '../errors.ts'
 import { preconditionUnless } from './preconditions.ts'
 

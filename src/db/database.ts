@@ -1,12 +1,16 @@
-/** The database as the service uses it, and what it was asked. */
+/** The database as the service uses it, and a count of its use. */
+import type { Environment } from '../environment.ts'
 
-/** All that is called of D1, or of a session of it. */
+/** The methods of D1, or of a session of it, that the service calls. */
 export type Database = Pick<D1Database, 'prepare' | 'batch'>
 
-/** For the log. */
+/** The environment of the tick, whose database is instrumented. */
+export type TickEnvironment = Omit<Environment, 'DB'> & { readonly DB: Database }
+
+/** How a request or a tick used the database, for the log. */
 export interface DatabaseUse {
   calls: number
-  /** How long the Worker waited, in milliseconds. */
+  /** How long the Worker waited for the database, in milliseconds. */
   ms: number
   rowsRead: number
   rowsWritten: number
@@ -16,7 +20,7 @@ export function noUse(): DatabaseUse {
   return { calls: 0, ms: 0, rowsRead: 0, rowsWritten: 0 }
 }
 
-/** The database, each of whose calls is added to the use. */
+/** The database, with each call added to the use. */
 export function instrumented(database: Database, use: DatabaseUse): Database {
   return {
     prepare: (sql) => database.prepare(sql),

@@ -1,15 +1,12 @@
-/** The usage of an organization, counted from its rows: what the triggers of migrations/0005 and 0008 keep. */
-import type { organizationUsage } from './schema.ts'
-
-/** What an organization has a quota of: a column of `organizationUsage`. */
-export type Quota = Exclude<keyof typeof organizationUsage.$inferSelect, 'organizationId'>
+/** The usage of an organization, counted from its rows. The triggers of migrations/0005 and 0008 keep the same counts. */
+import type { Quota } from '../environment.ts'
 
 const select = (value: string, table: string, condition = '') =>
   `SELECT ${value} FROM "${table}" WHERE "organizationId" = "organizations"."id"${condition}`
 const count = (table: string, condition?: string) => select('count(*)', table, condition)
 const sum = (bytes: string, table: string) => select(`coalesce(sum(${bytes}), 0)`, table)
 
-/** The value of each column for a row of `organizations`. */
+/** The value of each column of `organizationUsage`, for a row of `organizations`. */
 export const USAGE_COUNTS: Readonly<Record<Quota, string>> = {
   sessions: count('sessions'),
   files: count('sessionFiles'),
@@ -28,12 +25,12 @@ export const USAGE_COUNTS: Readonly<Record<Quota, string>> = {
 
 const quotas = Object.keys(USAGE_COUNTS) as Quota[]
 
-/** Counts the usage of every organization, in the shape of `organizationUsage`. */
+/** Counts the usage of every organization, in the columns of `organizationUsage`. */
 export const COUNT_USAGE = `SELECT "id" AS "organizationId", ${quotas
   .map((quota) => `(${USAGE_COUNTS[quota]}) AS "${quota}"`)
   .join(', ')} FROM "organizations"`
 
-/** Writes it, for rows that came while there were no triggers: after a restore. */
+/** Writes the usage of rows that were inserted without the triggers: after a restore. */
 export const RECOUNT_USAGE = `REPLACE INTO "organizationUsage" ("organizationId", ${quotas
   .map((quota) => `"${quota}"`)
   .join(', ')}) ${COUNT_USAGE}`

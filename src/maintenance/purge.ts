@@ -1,6 +1,7 @@
 /** The purge: removes what hangs on what was deleted, in pages. Nothing new can hang on it, so each comes to its end. */
 import { isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { TickEnvironment } from '../db/database.ts'
 import {
   apiKeys,
   deletions,
@@ -17,7 +18,6 @@ import {
   variableRequests,
 } from '../db/schema.ts'
 import { query, runBatch, type Statement, unguarded } from '../db/statement.ts'
-import type { TickEnvironment } from '../environment.ts'
 
 /** How many deletions are worked on at a time, and how many rows of a kind are removed for them. */
 const DELETIONS_A_PAGE = 500

@@ -7,11 +7,10 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open, type SealedContext, seal } from '../crypto/sealed-value.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, TickEnvironment } from '../db/database.ts'
 import { describeFailure } from '../db/failures.ts'
 import { environmentVariables, keyIdOf, runEndpoints } from '../db/schema.ts'
 import { jsonRows, query, runBatch, unguarded } from '../db/statement.ts'
-import type { TickEnvironment } from '../environment.ts'
 import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
 
 /** A value has up to 64 KiB, sealed a third more, and a parameter of D1 up to 2 MB. */

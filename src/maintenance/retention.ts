@@ -2,10 +2,9 @@
 
 import { and, asc, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { Database } from '../db/database.ts'
+import type { Database, TickEnvironment } from '../db/database.ts'
 import { auditEvents, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
-import type { TickEnvironment } from '../environment.ts'
 import { oldestRunKept } from '../resources/schedules/firing/kept-runs.ts'
 
 const DAY_MS = 86_400_000

@@ -3,9 +3,9 @@
  * be in use again. Only a completed upload and this task remove rows from the table.
  */
 import { asc, inArray, lte, sql } from 'drizzle-orm'
+import type { TickEnvironment } from '../db/database.ts'
 import { orphanedObjects } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
-import type { TickEnvironment } from '../environment.ts'
 import { isReferenced } from './references.ts'
 
 /** The most objects that R2 deletes in one call. */

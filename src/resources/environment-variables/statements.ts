@@ -6,7 +6,7 @@ import { namedProject, projectExists, projectIsActive, projectIsInReach } from '
 import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
 import { chunkOf, excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
-import type { Quota } from '../../db/usage.ts'
+import type { Quota } from '../../environment.ts'
 import { ApiError } from '../../errors.ts'
 
 const projectId = sql.placeholder('projectId')

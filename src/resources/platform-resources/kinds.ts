@@ -1,7 +1,7 @@
 /** What the host platform has, and names here under its own ids: five kinds with one life. */
 import type * as z from 'zod/mini'
 import { agents, projects, pullRequests, sessions, users } from '../../db/schema.ts'
-import type { Quota } from '../../db/usage.ts'
+import type { Quota } from '../../environment.ts'
 import type { Tag } from '../../http/contract.ts'
 import { externalId, uuid } from '../../http/fields.ts'
 

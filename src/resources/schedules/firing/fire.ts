@@ -4,6 +4,7 @@
  */
 import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { latestRun, nextRun } from '../../../cron/next-run.ts'
+import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { agents, missedSpans, projects, runs, schedules } from '../../../db/schema.ts'
 import {
@@ -15,7 +16,6 @@ import {
   unguarded,
   type Value,
 } from '../../../db/statement.ts'
-import type { TickEnvironment } from '../../../environment.ts'
 import {
   hasParent,
   hasRunEndpoint,

@@ -4,10 +4,10 @@
  */
 import { asc, gte, lte, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
+import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { missedSpans, runs, schedules } from '../../../db/schema.ts'
 import { insertRow, jsonRows, query, runBatch, unguarded } from '../../../db/statement.ts'
-import type { TickEnvironment } from '../../../environment.ts'
 import { isScheduleOf } from '../parents.ts'
 import { oldestRunKept } from './kept-runs.ts'
 import { runIdOf } from './run-id.ts'
