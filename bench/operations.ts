@@ -7,7 +7,7 @@ import { SCOPES } from '../src/access/scopes.ts'
 import { BODY_LIMIT_BYTES as USUAL_LIMIT_BYTES } from '../src/http/body.ts'
 import type { Contract } from '../src/http/contract.ts'
 import { loadOperations } from '../src/operations.ts'
-import { MOST_AT_ONCE } from '../src/resources/environment-variables/contract.ts'
+import { MAX_VARIABLES_PER_REQUEST } from '../src/resources/environment-variables/contract.ts'
 import { inputPlacesOf, withText } from '../test/support/inputs.ts'
 import type { BenchRequest } from './load.ts'
 import { ALL_FIELDS_LISTED, rangesOnLeapDay } from './next-run.ts'
@@ -253,7 +253,7 @@ const largestVariables =
     place,
     path: await variablesOf(place),
     ...json({
-      variables: Array.from({ length: MOST_AT_ONCE }, (_, index) => ({
+      variables: Array.from({ length: MAX_VARIABLES_PER_REQUEST }, (_, index) => ({
         key: `${'K'.repeat(250)}_${index}`,
         value,
       })),

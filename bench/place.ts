@@ -1,6 +1,6 @@
 /** Organizations that are filled through HTTP, by the service's own operations. */
 import { v7 as newUuid } from 'uuid'
-import { MOST_AT_ONCE } from '../src/resources/environment-variables/contract.ts'
+import { MAX_VARIABLES_PER_REQUEST } from '../src/resources/environment-variables/contract.ts'
 import { organization } from './data.ts'
 import { ask, type BenchRequest } from './load.ts'
 import type { WorkerServer } from './servers.ts'
@@ -123,8 +123,8 @@ export async function fill(place: Place, count: number): Promise<Filled> {
   const agentSchedules = await many(() => place.addSchedule(`/v1/agents/${agents[0]}`))
   const runs = await many(() => place.addRun(projectSchedules[0] ?? ''))
   await many(() => place.addRun(agentSchedules[0] ?? ''))
-  for (let start = 0; start < count; start += MOST_AT_ONCE) {
-    const length = Math.min(MOST_AT_ONCE, count - start)
+  for (let start = 0; start < count; start += MAX_VARIABLES_PER_REQUEST) {
+    const length = Math.min(MAX_VARIABLES_PER_REQUEST, count - start)
     const variables = Array.from({ length }, (_, index) => ({ key: `KEY_${start + index}`, value: 'value' }))
     await place.send('POST', `/v1/projects/${projectId}/environment-variables`, json({ variables }))
   }

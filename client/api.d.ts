@@ -197,7 +197,7 @@ export interface paths {
         get?: never;
         /**
          * Put a project environment variable
-         * @description Stores one variable encrypted, new or in place of its value before.
+         * @description Stores one variable encrypted. An existing variable gets the new value.
          *
          *     Scope: `environment-variables:write`.
          */
@@ -994,7 +994,7 @@ export interface paths {
         };
         /**
          * List project environment variables
-         * @description Lists the names of the variables in order, and when they changed; never a value.
+         * @description Lists the names of the variables in order, and when they changed. Values are never returned.
          *
          *     Scope: `environment-variables:read`.
          */
@@ -1002,7 +1002,7 @@ export interface paths {
         put?: never;
         /**
          * Set project environment variables
-         * @description Stores many variables encrypted, new or in place of their values before: all of them or none. Other variables stay as they are.
+         * @description Stores many variables encrypted: all of them or none. Existing variables get the new values. Other variables do not change.
          *
          *     Scope: `environment-variables:write`.
          */
@@ -1137,7 +1137,7 @@ export interface components {
          */
         EnvironmentVariableValue: {
             /**
-             * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.
+             * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it.
              * @example postgres://app@db.internal/shop
              */
             value: string;
@@ -1341,7 +1341,7 @@ export interface components {
                  */
                 key: string;
                 /**
-                 * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.
+                 * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it.
                  * @example postgres://app@db.internal/shop
                  */
                 value: string;
@@ -4281,7 +4281,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The project. */
+                /** @description The id of the project. */
                 projectId: string;
                 /** @description The name of the variable. */
                 key: string;
@@ -4294,7 +4294,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The variable is stored. */
+            /** @description The variable was stored. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4346,7 +4346,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this id. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4361,7 +4361,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived or would have over 12 MiB of values, or the project or the organization would have more variables than allowed. */
+            /** @description The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4436,7 +4436,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The project. */
+                /** @description The id of the project. */
                 projectId: string;
                 /** @description The name of the variable. */
                 key: string;
@@ -4445,7 +4445,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The variable is deleted. */
+            /** @description The variable was deleted. */
             200: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4466,7 +4466,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariableDeletion"];
                 };
             };
-            /** @description The path is wrong, or the key lacks the caller scope. */
+            /** @description The path is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4481,7 +4481,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4496,7 +4496,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or the project has no such variable. */
+            /** @description The organization has no project with this projectId, or the project has no variable with this key. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4511,7 +4511,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived: unarchive it first. */
+            /** @description The project is archived. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11900,7 +11900,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The project. */
+                /** @description The id of the project. */
                 projectId: string;
             };
             cookie?: never;
@@ -11964,7 +11964,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this id. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -12041,7 +12041,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The project. */
+                /** @description The id of the project. */
                 projectId: string;
             };
             cookie?: never;
@@ -12052,7 +12052,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The variables are stored, or were by an earlier request with this `Idempotency-Key`. */
+            /** @description The variables were stored, by this request or an earlier one with the same `Idempotency-Key`. */
             201: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -12110,7 +12110,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this id. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -12125,7 +12125,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived or would have over 12 MiB of values, the project or the organization would have more variables than allowed, or the `Idempotency-Key` was used with another body. */
+            /** @description The project is archived or would have more than 12 MiB of values, the project or the organization would have more variables than allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 import { parse } from 'dotenv'
 import { describeProblems } from '../src/http/problems.ts'
 import {
-  MOST_AT_ONCE,
+  MAX_VARIABLES_PER_REQUEST,
   setEnvironmentVariablesContract,
 } from '../src/resources/environment-variables/contract.ts'
 import { Service } from './service.ts'
@@ -95,7 +95,7 @@ function chunksOf(variables: readonly Variable[]): Variable[][] {
   let freeBytes = 0
   for (const variable of variables) {
     const bytes = Buffer.byteLength(JSON.stringify(variable)) + ','.length
-    if (chunk.length === MOST_AT_ONCE || bytes > freeBytes) {
+    if (chunk.length === MAX_VARIABLES_PER_REQUEST || bytes > freeBytes) {
       chunk = []
       chunks.push(chunk)
       freeBytes = setEnvironmentVariablesContract.bodyLimitBytes - JSON.stringify({ variables: [] }).length

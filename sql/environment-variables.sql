@@ -377,7 +377,7 @@ from
 where
   "apiKeys"."hash" = :keyHash;
 
--- rememberRequest
+-- recordRequest
 insert into
   "variableRequests" ("organizationId", "projectId", "idempotencyKey", "idempotencyFingerprint", "createdAt")
 select

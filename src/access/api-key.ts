@@ -1,6 +1,6 @@
 /**
  * The form of an API key: `wsk_`, 32 random bytes in base62 (43 characters), and the CRC-32 of all that in base62
- * (6 characters). The checksum turns typing errors away without a query. Only the SHA-256 of a token is stored.
+ * (6 characters). The checksum detects typing errors without a query. Only the SHA-256 of a token is stored.
  */
 import { crc32 } from 'node:zlib'
 import { sha256 } from '../crypto/digest.ts'
@@ -12,7 +12,7 @@ const CHECKSUM_LENGTH = 6
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const TOKEN = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
 
-/** A new token, to be shown once. */
+/** Creates a token, which is returned once. */
 export function mintToken(): string {
   const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
   const number = secret.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
@@ -25,7 +25,7 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text) && text.slice(-CHECKSUM_LENGTH) === checksum(text.slice(0, -CHECKSUM_LENGTH))
 }
 
-/** The SHA-256 of a token in lower-case hexadecimal: what the database knows of it. */
+/** The SHA-256 of a token in lower-case hexadecimal, which the database stores. */
 export function hashToken(token: string): string {
   return sha256(token)
 }

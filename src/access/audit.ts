@@ -1,4 +1,4 @@
-/** Who did what: one row for each change, written right after it, in the same batch. */
+/** The audit trail: one row for each change, written right after it in the same batch. */
 
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { v7 as newUuid } from 'uuid'
@@ -6,24 +6,24 @@ import { apiKeys, auditEvents } from '../db/schema.ts'
 import { guarded, insertRow, query, type Step, type Values } from '../db/statement.ts'
 import { isCallersKey, isInScope, now } from './guard.ts'
 
-/** What a request is recorded as, if it changes something. */
+/** How a change by a request is recorded. */
 export interface AuditSubject {
   /** The operationId. */
   readonly operation: string
   /** The path, without the base path. */
   readonly path: string
-  /** True if it makes something below the path. */
+  /** True if it creates a resource below the path. */
   readonly isCreation: boolean
   readonly requestId: string
 }
 
-/** What `recordChange` is bound to. @param values of the change: what is made has its `id` there. */
+/** The values of `recordChange`. @param values of the change, with the `id` of a created resource. */
 export function auditValues({ operation, path, isCreation, requestId }: AuditSubject, { id }: Values) {
   const target = isCreation && typeof id === 'string' ? `${path}/${id}` : path
   return { auditEventId: newUuid(), operation, target, requestId }
 }
 
-/** The guard as it was before the change, which may have ended the caller's own key. */
+/** The guard before the change, which may have revoked or ended the caller's own key. */
 const mightAct = and(
   isCallersKey,
   isInScope,
@@ -31,7 +31,7 @@ const mightAct = and(
   or(isNull(apiKeys.expiresAt), gte(apiKeys.expiresAt, now)),
 )
 
-/** What an event says of a change by the caller's key. */
+/** The event of a change by the caller's key. */
 const recorded = {
   organizationId: apiKeys.organizationId,
   id: sql.placeholder('auditEventId'),
@@ -43,7 +43,7 @@ const recorded = {
   createdAt: now,
 }
 
-/** Only if the statement before it has changed something: that one has the guard of its operation. */
+/** Records a change if the statement before it, which carries the guard of its operation, changed a row. */
 export const recordChange = guarded(() =>
   query
     .insert(auditEvents)
@@ -54,8 +54,8 @@ export const recordChange = guarded(() =>
 )
 
 /**
- * Records each key that the change of another resource, or of another key, is about to revoke. It runs before the
- * revocation, because nothing tells afterwards which keys that revoked.
+ * Records each key that a change of another resource, or of another key, revokes. It runs before the revocation, because
+ * the revoked keys can't be told apart afterwards.
  * @param revoked the keys, joined to the caller's key in `apiKeys` by the condition.
  * @param mayRevoke the guard of the revocation.
  */
@@ -70,7 +70,7 @@ export function recordRevocations(
         .select(
           insertRow(auditEvents, {
             ...recorded,
-            // A UUID of the same instant as the event of the change.
+            // A UUID with the same time as the event of the change.
             id: sql`substr(${recorded.id}, 1, 24) || lower(hex(randomblob(6)))`,
             target: sql`'/v1/api-keys/' || ${revoked.id}`,
           }),
@@ -84,14 +84,14 @@ export function recordRevocations(
 
 const isChange = (step: Step) => [step].flat().some((statement) => statement.isChange)
 
-/** True if one of the steps makes a change. */
+/** True if one of the steps is a change. */
 export function isChanging(steps: readonly Step[]): boolean {
   return steps.some(isChange)
 }
 
-/** The steps, each change followed by its record. It answers with no row, so the rows of the steps stay as they are. */
+/** The steps, each change followed by its record. A record returns no row, so the rows of the steps stay the same. */
 export function recordingChanges<const Steps extends readonly Step[]>(steps: Steps): Steps {
   const recorded = steps.map((step) => (isChange(step) ? [...[step].flat(), recordChange] : step))
-  // A step with its record has the rows of the step, which the type checker can't follow.
+  // A step and its record have the rows of the step, which the type checker can't follow.
   return recorded as unknown as Steps
 }

@@ -1,25 +1,25 @@
 /**
- * The guard: what the database lets a caller touch. An operation is one batch. Its first statement checks, the statements
- * after it act, and each of those carries the guard in its own WHERE. The database refuses; the Worker says why.
+ * The guard: the condition that lets a caller act. An operation is one batch. Its first statement checks, the others act,
+ * and each of those carries the guard in its own WHERE. The database enforces the guard; the Worker explains a refusal.
  */
 import { and, eq, gt, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
 import { guarded, query, type Statement, unguarded } from '../db/statement.ts'
 
-/** Bound for every statement (caller.ts): the key's hash, the operation's scope, the instant of the request. */
+/** Bound for every statement (caller.ts): the hash of the key, the scope of the operation, the time of the request. */
 const keyHash = sql.placeholder('keyHash')
 const scope = sql.placeholder('scope')
 export const now = sql.placeholder('now')
 
 export const isCallersKey = eq(apiKeys.hash, keyHash)
 const isLive = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)))
-/** Scopes have no character that JSON escapes, so the list has one where its text has it in quotes. */
+/** Scopes have no character that JSON escapes, so a list has a scope if its text has the quoted scope. */
 export const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_quote(${scope})) > 0)`
 
 /** The guard. A statement that acts begins from `apiKeys` where this holds: one row if the caller may act, else none. */
 export const mayAct = and(isCallersKey, isLive, isInScope)
 
-/** The guard where a statement can't begin so: the organization that the caller may act for, or NULL, which matches no row. */
+/** The guard for other statements: the organization that the caller may act for, or NULL, which matches no row. */
 export const callerOrganization = sql<string>`(select ${apiKeys.organizationId} from ${apiKeys} where ${mayAct})`
 
 /** The guard for what belongs to a user: the user that the caller acts as, or NULL. */
@@ -34,7 +34,7 @@ export function isInReach(projectId: SQLWrapper): SQL<0 | 1> {
 /** Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources. */
 export const isUnrestricted = isNull(apiKeys.projectIds)
 
-/** What every checking statement says of the caller. */
+/** The facts about the caller that every checking statement returns. */
 export interface CallerFacts {
   readonly isLive: 0 | 1
   readonly isInScope: 0 | 1
@@ -53,12 +53,12 @@ export const callerFields = {
   isLastUsedStale: sql<0 | 1>`${isStale()}`.as('isLastUsedStale'),
 }
 
-/** Checks the caller alone. No row: nobody has this key. */
+/** Checks only the caller. No row: the key does not exist. */
 export const checkCaller: Statement<CallerFacts> = guarded(() =>
   query.select(callerFields).from(apiKeys).where(isCallersKey),
 )
 
-/** Keeps `lastUsedAt` to the hour. It runs after the answer. */
+/** Updates `lastUsedAt`, at most once an hour. It runs after the response. */
 export const recordUse = unguarded(() =>
   query
     .update(apiKeys)

@@ -23,7 +23,7 @@ interface ErrorContext {
 /** What must hold for a request. Its SQL is over the caller's key in `apiKeys` and the joined tables. */
 export interface Precondition<Fact = unknown> {
   readonly holds: SQL
-  /** What the check answers with; undefined if the check leaves it out: then it failed if no other did. */
+  /** The value that the check returns; undefined if it is unchecked: then it failed if no other precondition did. */
   readonly fact: SQL<Fact> | undefined
   isMet(fact: Fact): boolean
   otherwise(context: ErrorContext, fact: Fact): ApiError
@@ -67,7 +67,7 @@ export interface Join {
 type NamedPreconditions = Readonly<Record<string, Precondition>>
 type NamedFacts = Readonly<Record<string, SQL>>
 
-/** What the check answers with: the caller, and a value for each precondition and each further fact. */
+/** The row of the check: the caller, and a value for each precondition and each further fact. */
 export type Facts<Named> = CallerFacts & { readonly [Name in keyof Named]: Named[Name] }
 
 type FactsOf<Preconditions, Further> = {
@@ -97,9 +97,9 @@ const STATUS_ORDER = [400, 404, 403, 410, 409]
 
 /**
  * The preconditions of an operation.
- * @param joins left-joined in order, so that the check answers also where a row is missing. A precondition asks that it is there.
+ * @param joins left-joined in order, so that the check also returns a row if one is missing. A precondition requires that it exists.
  * @param preconditions by the name that the check gives them, in the order of the errors of one status.
- * @param further what the check answers with besides, such as a revision.
+ * @param further facts that the check also returns, such as a revision.
  */
 export function requiring<
   const Named extends NamedPreconditions,

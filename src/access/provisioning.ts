@@ -1,6 +1,6 @@
 /**
- * How whoever runs the service gets in: an organization, its first user and its first key. Everything else is made
- * through HTTP. These statements have no guard; no operation reaches them.
+ * How an operator creates an organization, its first user and its first API key. Everything else is created through
+ * HTTP. These statements have no guard; no operation runs them.
  */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -10,18 +10,18 @@ import { query, unguarded, type Values } from '../db/statement.ts'
 import { hashToken, mintToken } from './api-key.ts'
 import type { Scope } from './scopes.ts'
 
-/** Each inserts a whole row: it is bound with a value for every column. */
+/** Inserts a row. Bound with a value for every column, as `insertApiKey` and `insertUserIfMissing` are. */
 export const insertOrganization = unguarded(() =>
   query.insert(organizations).values(placeholders(organizations)),
 )
 export const insertApiKey = unguarded(() => query.insert(apiKeys).values(placeholders(apiKeys)))
 
-/** A user that is there stays as it is. */
+/** An existing user stays as it is. */
 export const insertUserIfMissing = unguarded(() =>
   query.insert(users).values(placeholders(users)).onConflictDoNothing(),
 )
 
-/** A placeholder for each column, under the column's name. */
+/** A placeholder for each column, with the name of the column. */
 function placeholders<Table extends SQLiteTable>(table: Table) {
   const columns = Object.keys(getTableColumns(table))
   return Object.fromEntries(
@@ -37,7 +37,7 @@ export const selectOrganization = unguarded(() =>
     .where(eq(organizations.id, sql.placeholder('id'))),
 )
 
-/** A row if the user was deleted: its id is never used again. Bound with `organizationId` and `id`. */
+/** Returns a row if the user was deleted: its id is never used again. Bound with `organizationId` and `id`. */
 export const selectDeletedUser = unguarded(() =>
   query
     .select({ id: deletions.resourceId })
@@ -51,24 +51,23 @@ export const selectDeletedUser = unguarded(() =>
     ),
 )
 
-/** A row if the database has any organization. */
+/** Returns a row if the database has any organization. */
 export const selectAnyOrganization = unguarded(() =>
   query.select({ id: organizations.id }).from(organizations).limit(1),
 )
 
-/** What a new key is given. */
 export interface NewApiKey {
   readonly organizationId: string
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly userId?: string
-  /** The projects that the key is limited to; left out: all. */
+  /** The projects that the key is restricted to; left out: all projects. */
   readonly projectIds?: readonly string[]
   readonly expiresAt?: string
   readonly createdAt: string
 }
 
-/** Mints a key. @returns the token, to be shown once, and the row for `insertApiKey`, which holds only its hash. */
+/** Creates a key. @returns the token, to be shown once, and the row for `insertApiKey`, which has only its hash. */
 export function mintApiKey(key: NewApiKey): { token: string; row: Values & { id: string } } {
   const token = mintToken()
   const row = {

@@ -1,4 +1,4 @@
-/** The quotas of the caller's organization, as a precondition of what adds rows. */
+/** The quotas of the caller's organization, as a precondition of operations that add rows. */
 import { eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys, organizationUsage } from '../db/schema.ts'
 import type { Values } from '../db/statement.ts'
@@ -9,8 +9,8 @@ import { preconditionUnless } from './preconditions.ts'
 const placeholderOf = (quota: string) => `${quota}Quota`
 
 /**
- * The first quota that a change would exceed; NULL if it fits. A change that adds nothing to a quota fits, also where the
- * organization is over it.
+ * The first quota that a change would exceed; NULL if none. A change that adds nothing to a quota never exceeds it, even
+ * if the organization is over the quota.
  * @param added what the change adds to each quota; it may be negative.
  */
 export function exceededQuota(
@@ -33,7 +33,7 @@ export function withinQuotas(added: Partial<Readonly<Record<Quota, SQL>>>, organ
   )
 }
 
-/** What statements with `exceededQuota` are bound to. */
+/** The values of statements with `exceededQuota`. */
 export function quotaValues(quotas: Quotas): Values {
   return Object.fromEntries(Object.entries(quotas).map(([quota, most]) => [placeholderOf(quota), most]))
 }

@@ -1,12 +1,12 @@
 /**
- * The rate limits (docs/contract.md, Keys). The platform's binding counts, for each of its locations. The isolate
- * remembers which addresses sent too many refused keys, because the binding cannot be asked without counting.
+ * The rate limits (docs/contract.md, Keys). Cloudflare's binding counts requests in each of its locations. The isolate
+ * stores the addresses that sent too many refused keys, because the binding counts every look-up as a request.
  */
 import type { Environment } from '../environment.ts'
 import { tooManyRequests } from '../errors.ts'
 import { RecentMap } from './recent-map.ts'
 
-/** What is counted each minute: the requests of a key, of an organization, and the refused keys or health checks of an address. */
+/** The requests of a key or of an organization, and the refused keys or health checks of an address, each minute. */
 type Limit = 'KEY_RATE_LIMIT' | 'ORGANIZATION_RATE_LIMIT' | 'REFUSAL_RATE_LIMIT'
 
 const MINUTE_MS = 60_000
@@ -19,19 +19,19 @@ export function isLimiting({ RATE_LIMIT }: Environment): boolean {
   return RATE_LIMIT !== 'off'
 }
 
-/** Counts one. @returns true if that is more than the limit. */
+/** Counts one request. @returns true if it exceeds the limit. */
 export async function count(limit: Limit, key: string, environment: Environment): Promise<boolean> {
   return isLimiting(environment) && !(await environment[limit].limit({ key })).success
 }
 
-/** @throws {ApiError} 429 if that is more than the limit. */
+/** Counts one request. @throws {ApiError} 429 if it exceeds the limit. */
 export async function countAgainst(limit: Limit, key: string, environment: Environment): Promise<void> {
   if (await count(limit, key, environment)) throw tooManyRequests()
 }
 
 /**
- * Counts a refused key, and blocks the address for a minute if it has sent too many.
- * @throws {ApiError} 429 if it has.
+ * Counts a refused key, and blocks the address for a minute if it sent too many.
+ * @throws {ApiError} 429 if it did.
  */
 export async function countRefusedKey(address: string, environment: Environment): Promise<void> {
   if (!(await count('REFUSAL_RATE_LIMIT', address, environment))) return
@@ -40,8 +40,8 @@ export async function countRefusedKey(address: string, environment: Environment)
 }
 
 /**
- * Refuses an address that is blocked without asking the database. A key that was accepted within the last minute is
- * let through: many callers may share the address.
+ * Refuses a blocked address without a query. A key that was accepted within the last minute passes, because many
+ * callers may share the address.
  * @param acceptedAt when this isolate last found the key live, in milliseconds.
  * @throws {ApiError} 429
  */
@@ -56,12 +56,12 @@ export function refuseBlocked(
 }
 
 /**
- * The address that a request is counted under: of IPv6 the first 64 bits, because one client has all addresses below
- * them. Empty where the platform does not name the address; those requests are counted together.
+ * The address that a request is counted under: the first 64 bits of IPv6, because one client has all addresses of a
+ * /64 network. Empty if Cloudflare does not send the address; these requests are counted together.
  */
 export function addressOf(request: Request): string {
   const address = request.headers.get('CF-Connecting-IP') ?? ''
-  // IPv4 has no colon, and IPv6 that maps it ends in it.
+  // An IPv4 address has no colon; an IPv6 address that maps it ends with it.
   if (!address.includes(':') || address.includes('.')) return address
   const [before = [], after] = address.split('::').map((part) => part.split(':').filter(Boolean))
   const zeros = after ? Array(Math.max(0, 8 - before.length - after.length)).fill('0') : []

@@ -1,12 +1,12 @@
-/** How many entries a map keeps: at some 300 bytes each, an isolate spends about 3 MB of its 128 MB on one. */
-export const MOST_ENTRIES = 10_000
+/** The most entries of a map: at about 300 bytes each, 3 MB of an isolate's 128 MB. */
+export const MAX_ENTRIES = 10_000
 
-/** A map that keeps the entries that were set last, so that callers cannot make it grow without limit. */
+/** A map that keeps the most recently set entries, so that callers cannot make it grow without limit. */
 export class RecentMap<Key, Value> extends Map<Key, Value> {
   override set(key: Key, value: Value): this {
     this.delete(key)
     super.set(key, value)
-    if (this.size > MOST_ENTRIES) {
+    if (this.size > MAX_ENTRIES) {
       const [oldest] = this.keys()
       this.delete(oldest as Key)
     }

@@ -1,22 +1,22 @@
-/** Reads from the nearest replica, where the operator turned them on (docs/clients.md, Bookmarks). */
+/** Reads from the nearest replica, if the operator turned read replication on (docs/clients.md, Bookmarks). */
 import { type Environment, isOn } from '../environment.ts'
 
-/** The header that names a state of the database: of an answer, the one that it saw; of a request, the oldest that it may see. */
+/** Names a state of the database: in a response the one that was read, in a request the oldest that may be read. */
 export const BOOKMARK = 'X-Bookmark'
 
-/** What D1 gives out: numbers in hexadecimal. */
+/** The form of D1's bookmarks: numbers in hexadecimal. */
 const PATTERN = /^[0-9a-f]{1,64}(?:-[0-9a-f]{1,64}){3}$/i
 
 /**
- * The session of a request: a read may be answered by any replica that is not older than its bookmark; everything else
- * begins at the primary, and so does a read whose bookmark is none. Undefined where replicas are not used.
+ * The session of a request. A read uses any replica that is not older than its bookmark. Every other request, and a read
+ * with an invalid bookmark, begins at the primary. Undefined if read replication is off.
  */
 export function sessionOf(request: Request, environment: Environment): D1DatabaseSession | undefined {
   if (!isOn(environment.READ_REPLICATION)) return undefined
-  return environment.DB.withSession(beginningOf(request))
+  return environment.DB.withSession(constraintOf(request))
 }
 
-function beginningOf({ method, headers }: Request): D1SessionBookmark | D1SessionConstraint {
+function constraintOf({ method, headers }: Request): D1SessionBookmark | D1SessionConstraint {
   if (method !== 'GET' && method !== 'HEAD') return 'first-primary'
   const bookmark = headers.get(BOOKMARK)
   if (bookmark === null) return 'first-unconstrained'

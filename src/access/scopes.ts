@@ -1,4 +1,4 @@
-/** Every scope that a key can have. The first six belong to the operations of SPEC.txt. */
+/** Every scope that an API key can have. */
 export const SCOPES = [
   'pins:write',
   'schedules:write',

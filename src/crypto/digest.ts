@@ -7,8 +7,8 @@ export function sha256(text: string): string {
 }
 
 /**
- * The fingerprint of a text that holds secrets, under each key of the ring, newest first: `keyId.HMAC-SHA-256` in
- * hexadecimal. Without a key nobody can tell which text it is of by trying.
+ * The fingerprint of a text with secrets, under each key of the ring, newest first: `keyId.HMAC-SHA-256` in hexadecimal.
+ * Without the key, a guess of the text can't be verified.
  */
 export function secretFingerprints(text: string, ring: KeyRing): string[] {
   return Array.from(ring.keys, ([keyId, bytes]) => {

@@ -7,7 +7,7 @@ import type { KeyRing } from './key-ring.ts'
 const VERSION = 'v1'
 const IV_BYTES = 12
 
-/** What a value belongs to. It is bound to the ciphertext, which opens nowhere else. */
+/** What a value belongs to. The ciphertext is bound to it and opens in no other context. */
 export interface SealedContext {
   readonly purpose: 'environment-variable' | 'run-endpoint'
   readonly organizationId: string
@@ -28,7 +28,7 @@ export async function seal(value: string, context: SealedContext, ring: KeyRing)
 export async function open(sealed: string, context: SealedContext, ring: KeyRing): Promise<string> {
   const [version, keyId, iv, ciphertext, ...rest] = sealed.split('.')
   if (version !== VERSION || !keyId || !iv || !ciphertext || rest.length > 0) {
-    throw new Error('The sealed value has an unknown form')
+    throw new Error('The sealed value does not have the form v1.keyId.iv.ciphertext.')
   }
   const key = await keyFor(ring, keyId, context)
   const opening = algorithm(fromBase64Url(iv), keyId, context)
@@ -36,10 +36,10 @@ export async function open(sealed: string, context: SealedContext, ring: KeyRing
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value)
 }
 
-/** Of a ring: the keys that were derived while it is in use, since many values of a project are sealed or opened at once. */
+/** The derived keys of each ring, cached because many values of a project are sealed or opened at once. */
 const derivedKeys = new WeakMap<KeyRing, Map<string, Promise<CryptoKey>>>()
 
-/** The key for one purpose and one project or organization, so that no two share one. */
+/** The key for one purpose and one project or organization. No two share a key. */
 function keyFor(ring: KeyRing, keyId: string, context: SealedContext): Promise<CryptoKey> {
   const keys = derivedKeys.get(ring) ?? new Map<string, Promise<CryptoKey>>()
   derivedKeys.set(ring, keys)
@@ -51,7 +51,7 @@ function keyFor(ring: KeyRing, keyId: string, context: SealedContext): Promise<C
 
 async function deriveKey(ring: KeyRing, keyId: string, context: SealedContext): Promise<CryptoKey> {
   const bytes = ring.keys.get(keyId)
-  if (!bytes) throw new Error(`The key "${keyId}" is not in ENCRYPTION_KEYS`)
+  if (!bytes) throw new Error(`The key "${keyId}" is not in ENCRYPTION_KEYS.`)
   const material = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey'])
   const info = lengthPrefixed([context.purpose, context.organizationId, context.projectId])
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info }
@@ -69,7 +69,10 @@ function algorithm(
   return { name: 'AES-GCM', iv, additionalData: lengthPrefixed([organizationId, projectId, name, keyId]) }
 }
 
-/** Each part after its length in bytes (32 bits, big-endian), so that no two lists have the same encoding. No id is empty. */
+/**
+ * Each part after its length in bytes (32 bits, big-endian), so that no two lists have the same encoding. Null is encoded
+ * as empty text, which no id is.
+ */
 function lengthPrefixed(parts: readonly (string | null)[]): Uint8Array<ArrayBuffer> {
   const chunks = parts.map((part) => encode(part ?? ''))
   const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + 4 + chunk.byteLength, 0))
@@ -91,9 +94,10 @@ function toBase64Url(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64url')
 }
 
-/** @throws if the text is not exactly what `toBase64Url` writes: no two texts may open alike. */
+/** @throws if the text is not exactly what `toBase64Url` writes, so that no two texts open to the same value. */
 function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Buffer.from(text, 'base64url'))
-  if (toBase64Url(bytes) !== text) throw new Error('The sealed value has an unknown form')
+  if (toBase64Url(bytes) !== text)
+    throw new Error('The sealed value does not have the form v1.keyId.iv.ciphertext.')
   return bytes
 }

@@ -1,9 +1,9 @@
 /**
- * The tables. Column names are the names of the wire (SPEC.txt, Resources and their fields), times are ISO 8601
- * text in UTC with milliseconds, so rows leave the database in the shape of the answer.
+ * The tables. Columns have the names of the API, and times are ISO 8601 text in UTC with milliseconds, so rows leave the
+ * database as the API returns them.
  *
  * Every row of an organization has `organizationId` first in its primary key. There are no foreign keys: a child
- * is inserted by a statement that selects its parent, which checks existence and tenancy in one look-up.
+ * is inserted by a statement that selects its parent, which checks in one look-up that the parent exists in the organization.
  */
 import { sql } from 'drizzle-orm'
 import {
@@ -16,7 +16,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
 
-/** The id of the key that a value was sealed with (crypto/sealed-value.ts): what is between its first two dots. */
+/** The id of the key that sealed a value (crypto/sealed-value.ts): the text between its first two dots. */
 export function keyIdOf(sealed: SQLiteColumn) {
   const rest = sql`substr(${sealed}, 4)`
   return sql<string>`substr(${rest}, 1, instr(${rest}, '.') - 1)`
@@ -29,13 +29,13 @@ export const organizations = sqliteTable('organizations', {
 })
 
 /**
- * What an organization stores of each resource that has a quota. Triggers keep it up to date (migrations/0005 and 0008), so
- * no statement writes it; usage.ts counts the same from the rows.
+ * The usage of each quota of an organization. Triggers keep it up to date (migrations/0005 and 0008), so no statement
+ * writes it; usage.ts counts the same from the rows.
  */
 export const organizationUsage = sqliteTable('organizationUsage', {
   organizationId: text().primaryKey(),
   sessions: integer().notNull(),
-  /** Session files, and the bytes of their contents in R2. */
+  /** The number of session files, and the size of their contents in R2. */
   files: integer().notNull(),
   bytes: integer().notNull(),
   projects: integer().notNull().default(0),
@@ -43,13 +43,13 @@ export const organizationUsage = sqliteTable('organizationUsage', {
   users: integer().notNull().default(0),
   pullRequests: integer().notNull().default(0),
   schedules: integer().notNull().default(0),
-  /** Keys that are neither revoked nor rotated. */
+  /** The number of keys that are neither revoked nor rotated. */
   apiKeys: integer().notNull().default(0),
   skills: integer().notNull().default(0),
-  /** Of the contents of their files, in UTF-8. */
+  /** The size of the contents of skill files, in UTF-8. */
   skillBytes: integer().notNull().default(0),
   variables: integer().notNull().default(0),
-  /** Of the sealed values. */
+  /** The size of the sealed values. */
   variableBytes: integer().notNull().default(0),
 })
 
@@ -66,11 +66,11 @@ export const apiKeys = sqliteTable(
     scopes: text().notNull(),
     /** The user that the key acts as, if any. */
     userId: text(),
-    /** JSON array of the projects that the key is limited to; null: all. */
+    /** JSON array of the projects that the key is restricted to; null: all projects. */
     projectIds: text(),
     expiresAt: text(),
     revokedAt: text(),
-    /** When a successor took its place; from then on it lives until the overlap ends. */
+    /** When it got a successor. It stays valid until the overlap ends. */
     rotatedAt: text(),
     lastUsedAt: text(),
     createdAt: text().notNull(),
@@ -164,8 +164,8 @@ export const pullRequests = sqliteTable(
 )
 
 /**
- * What was deleted. Its id is never used again, what hangs on it is gone for every operation from then on, and the
- * purge removes that in pages.
+ * Deleted resources. Their ids are never used again. From the deletion on, no operation finds their dependents, which
+ * the purge removes in pages.
  */
 export const deletions = sqliteTable(
   'deletions',
@@ -175,10 +175,10 @@ export const deletions = sqliteTable(
       enum: ['project', 'agent', 'session', 'pull_request', 'user', 'schedule'],
     }).notNull(),
     resourceId: text().notNull(),
-    /** The project that it belonged to, if it was a session or a pull request. */
+    /** The project that a session or a pull request belonged to. */
     projectId: text(),
     deletedAt: text().notNull(),
-    /** When nothing was left that hung on it. */
+    /** When its last dependents were removed. */
     purgedAt: text(),
   },
   (table) => [
@@ -195,7 +195,7 @@ export const pins = sqliteTable(
     userId: text().notNull(),
     resourceType: text({ enum: ['session', 'pull_request', 'project'] }).notNull(),
     resourceId: text().notNull(),
-    /** Only its order counts. Gaps are left, so that placing a pin writes one row. */
+    /** Only the order matters. There are gaps, so that placing a pin writes one row. */
     position: integer().notNull(),
     createdAt: text().notNull(),
   },
@@ -224,7 +224,7 @@ export const schedules = sqliteTable(
     /** The `Idempotency-Key` that it was created under, and the fingerprint of that request's body. */
     idempotencyKey: text(),
     idempotencyFingerprint: text(),
-    /** Why the service paused it; null if a request did, or while it is enabled. */
+    /** Why the service paused it; null if a request paused it, or it is enabled. */
     pausedReason: text(),
   },
   (table) => [
@@ -236,27 +236,27 @@ export const schedules = sqliteTable(
   ],
 )
 
-/** The ledger: one row for each instant of a schedule, whatever became of it. It is the outbox too. */
+/** One row for each due time of a schedule, also if it was skipped. The table is the outbox too. */
 export const runs = sqliteTable(
   'runs',
   {
     organizationId: text().notNull(),
     scheduleId: text().notNull(),
-    /** The instant that it was due at; of a run on request, that of the request. */
+    /** When the run was due; for a run on request, the time of the request. */
     scheduledAt: text().notNull(),
-    /** Derived from schedule and instant, in order of time: schedules/runs/run-id.ts. */
+    /** Derived from the schedule and `scheduledAt`, in order of time (resources/schedules/firing/run-id.ts). */
     id: text().notNull(),
     parentType: text({ enum: ['project', 'agent'] }).notNull(),
     parentId: text().notNull(),
     status: text({ enum: ['pending', 'delivered', 'failed', 'skipped'] }).notNull(),
-    /** How often it was sent. */
+    /** How many times it was sent. */
     attempts: integer().notNull(),
     lastError: text(),
-    /** When the tick puts it into the queue (again), if nothing became of it until then; null: never. */
+    /** When the tick queues the run (again) if it is still pending; null: never. */
     sendAfter: text(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
-    /** The `Idempotency-Key` of the request that made it. */
+    /** The `Idempotency-Key` of the request that created it. */
     idempotencyKey: text(),
   },
   (table) => [
@@ -270,18 +270,18 @@ export const runs = sqliteTable(
   ],
 )
 
-/** Spans of time in which a schedule came due unseen; the tick records their instants as skipped, in pages. */
+/** Periods in which the tick did not fire a schedule. The tick records their due times as skipped runs, in pages. */
 export const missedSpans = sqliteTable(
   'missedSpans',
   {
     organizationId: text().notNull(),
     scheduleId: text().notNull(),
-    /** The first instant that is not recorded yet, and the one before which the span ends. */
+    /** The start (inclusive) and the end (exclusive) of the part that is not recorded yet. */
     missedFrom: text().notNull(),
     missedUntil: text().notNull(),
     parentType: text({ enum: ['project', 'agent'] }).notNull(),
     parentId: text().notNull(),
-    /** As they were then. */
+    /** The values at that time. */
     cron: text().notNull(),
     timezone: text().notNull(),
   },
@@ -291,16 +291,16 @@ export const missedSpans = sqliteTable(
   ],
 )
 
-/** The pass that computes stored next runs again (tick/refresh-next-runs.ts). Without its one row, a pass is due. */
+/** The pass that recomputes stored next runs (resources/schedules/firing/refresh-next-runs.ts). Without its one row, a pass is due. */
 export const nextRunRefresh = sqliteTable('nextRunRefresh', {
   id: integer().primaryKey(),
-  /** When the next pass is due; while one is under way, when that was due. */
+  /** When the next pass is due; during a pass, when that pass was due. */
   dueAt: text().notNull(),
-  /** The rowid of the last schedule that the pass has dealt with; 0 before the first. */
+  /** The rowid of the last schedule that the pass recomputed; 0 before the first. */
   cursor: integer().notNull(),
 })
 
-/** Who did what: a row for each change, written in the batch that makes it. Kept for a year. */
+/** The audit trail: a row for each change, written in the batch of the change. Kept for a year. */
 export const auditEvents = sqliteTable(
   'auditEvents',
   {
@@ -308,11 +308,11 @@ export const auditEvents = sqliteTable(
     id: text().notNull(),
     /** The operationId. */
     operation: text().notNull(),
-    /** The path of what was changed. */
+    /** The path of the changed resource. */
     target: text().notNull(),
     apiKeyId: text().notNull(),
     userId: text(),
-    /** The `X-Request-Id` of the answer. */
+    /** The `X-Request-Id` of the response. */
     requestId: text().notNull(),
     createdAt: text().notNull(),
   },
@@ -330,12 +330,12 @@ export const runEndpoints = sqliteTable(
     url: text().notNull(),
     /** See crypto/sealed-value.ts. */
     sealedSecret: text().notNull(),
-    /** The secret before it, which signs too until it expires. */
+    /** The previous secret, which also signs until it expires. */
     previousSealedSecret: text(),
     previousExpiresAt: text(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
-    /** It was slow to answer, and until then its runs go through the queue of those that are. */
+    /** Until when its runs go through the queue of slow run endpoints, because it responded slowly. */
     slowUntil: text(),
   },
   (table) => [
@@ -373,7 +373,7 @@ export const skills = sqliteTable(
     id: text().notNull(),
     name: text().notNull(),
     description: text().notNull(),
-    /** New with every change of the skill or its files: its entity tag. */
+    /** The entity tag. It changes whenever the skill or one of its files changes. */
     revision: text().notNull(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
@@ -402,7 +402,7 @@ export const skillFiles = sqliteTable(
   (table) => [primaryKey({ columns: [table.organizationId, table.skillId, table.filename] })],
 )
 
-/** A user's picture: the object that holds it, and the lease of an upload that is under way. */
+/** A user's picture: its object, and the lease of an upload in progress. */
 export const profilePictures = sqliteTable(
   'profilePictures',
   {
@@ -411,7 +411,7 @@ export const profilePictures = sqliteTable(
     /** The object in R2; null until a first upload is complete. */
     objectKey: text(),
     contentType: text(),
-    /** The object that the newest upload writes, and until when it may. */
+    /** The object that the newest upload writes, and when its lease expires. */
     uploadingObjectKey: text(),
     leaseExpiresAt: text(),
     updatedAt: text().notNull(),
@@ -422,22 +422,22 @@ export const profilePictures = sqliteTable(
   ],
 )
 
-/** Objects in R2 that nothing refers to, yet or any more: an upload that is done spares its own, the sweep deletes the rest. */
+/** Objects in R2 without a row that refers to them. A completed upload removes its object from here; the sweep deletes the others. */
 export const orphanedObjects = sqliteTable(
   'orphanedObjects',
   {
     objectKey: text().primaryKey(),
-    /** Not before this instant: nothing can still write the object then. */
+    /** When the sweep may delete the object: no upload can write it any more. */
     deleteAfter: text().notNull(),
   },
   (table) => [index('orphanedObjectsByDeleteAfter').on(table.deleteAfter)],
 )
 
-/** A search for objects in R2 that no row refers to, after a restore: how far it is. */
+/** The progress of the search for orphaned objects in R2 after a restore. */
 export const objectSearches = sqliteTable('objectSearches', {
-  /** Objects that were written later are not looked at: an upload may be under way. */
+  /** Objects that were written later are skipped: their upload may be in progress. */
   startedAt: text().primaryKey(),
-  /** R2's cursor; null at the beginning. */
+  /** R2's cursor; null at the start. */
   cursor: text(),
 })
 
@@ -459,8 +459,7 @@ export const environmentVariables = sqliteTable(
 )
 
 /**
- * The `Idempotency-Key`s of requests that set many variables at once: no single variable could remember one. Kept for
- * a day.
+ * The `Idempotency-Key`s of requests that set several variables, which no single variable could store. Kept for a day.
  */
 export const variableRequests = sqliteTable(
   'variableRequests',
@@ -468,7 +467,7 @@ export const variableRequests = sqliteTable(
     organizationId: text().notNull(),
     projectId: text().notNull(),
     idempotencyKey: text().notNull(),
-    /** `keyId.HMAC-SHA-256` of the body, in hexadecimal: a plain digest would let values be guessed. */
+    /** `keyId.HMAC-SHA-256` of the body, in hexadecimal. With a plain hash, values could be guessed. */
     idempotencyFingerprint: text().notNull(),
     createdAt: text().notNull(),
   },

@@ -1,4 +1,4 @@
-/** SQL that is written with Drizzle, compiled on first use, and bound for each request. */
+/** Statements: SQL that is written with Drizzle, compiled on first use, and bound for each request. */
 import {
   and,
   fillPlaceholders,
@@ -21,7 +21,7 @@ import {
 } from 'drizzle-orm/sqlite-core'
 import type { Database } from './database.ts'
 
-/** What a placeholder can be bound to. */
+/** The value of a placeholder. */
 export type Value = string | number | null
 export type Values = Readonly<Record<string, Value>>
 
@@ -29,16 +29,16 @@ export type Values = Readonly<Record<string, Value>>
 export interface Statement<Row = unknown> {
   readonly sql: string
   readonly parameters: readonly unknown[]
-  /** True if it makes the change that its operation is for, which the audit trail records (access/audit.ts). */
+  /** True if it is the change of its operation, which the audit trail records (access/audit.ts). */
   readonly isChange: boolean
-  /** Only for the type checker: no value is ever here. */
+  /** Only for the type checker; it never has a value. */
   readonly row?: Row
 }
 
-/** A statement of a batch, or several in its place whose rows are taken together. */
+/** One statement of a batch, or several whose rows are returned together. */
 export type Step = Statement | readonly Statement[]
 
-/** The rows that a list of steps answers with, in the same order. */
+/** The rows that a list of steps returns, in the same order. */
 export type Rows<Steps extends readonly Step[]> = {
   [Index in keyof Steps]: Steps[Index] extends Statement<infer Row> | readonly Statement<infer Row>[]
     ? Row[]
@@ -61,10 +61,10 @@ type RowOf<Result> = Result extends readonly (infer Row)[] ? Row : never
 const GUARD = ['keyHash', 'scope', 'now']
 
 const dialect = new SQLiteAsyncDialect()
-/** Drizzle's builders build SQL; none is ever run by them, so they need no session. */
+/** Drizzle's builders only build SQL here and never run it, so they need no session. */
 const session = undefined as never
 
-/** Drizzle's database as far as it builds SQL: the rest of it stays out of the bundle. */
+/** The part of Drizzle's database that builds SQL. The rest stays out of the bundle. */
 export const query: Pick<BaseSQLiteDatabase<'async', D1Result>, 'select' | 'insert' | 'update' | 'delete'> = {
   select: (fields?: SelectedFields) => new SQLiteSelectBuilder({ fields, session, dialect }),
   insert: (table: SQLiteTable) => new SQLiteInsertBuilder(table, session, dialect),
@@ -80,12 +80,12 @@ export function guarded<Result>(build: () => Compilable<Result>): Statement<RowO
   return compiledOnFirstUse(() => requireGuard(build().toSQL()))
 }
 
-/** The guarded statement that makes the change which its operation is for. */
+/** A guarded statement that is the change of its operation. */
 export function guardedChange<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
   return compiledOnFirstUse(() => requireGuard(build().toSQL()), true)
 }
 
-/** A statement of the service itself, which no HTTP operation reaches: the tick, deliveries, the health check, provisioning. */
+/** A statement of the service itself, which no HTTP operation runs: the tick, deliveries, the health check, provisioning. */
 export function unguarded<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
   return compiledOnFirstUse(() => build().toSQL())
 }
@@ -96,7 +96,7 @@ function requireGuard(compiled: Compiled): Compiled {
   return compiled
 }
 
-/** Every statement of the modules that are loaded: `npm run sql` shows each of them, and the tests prove that each is guarded. */
+/** Every statement of the loaded modules: `npm run sql` writes them, and tests prove that they carry the guard. */
 export const statements: Statement[] = []
 
 function compiledOnFirstUse<Row>(compile: () => Compiled, isChange = false): Statement<Row> {
@@ -142,7 +142,7 @@ export async function runBatch<const Steps extends readonly Step[]>(
   ) as unknown as Rows<Steps>
 }
 
-/** The row that an insert selects: a value for each column of the table, and NULL where none is given. */
+/** The row that an insert selects: the value of each column, and NULL for those without one. */
 export function insertRow<Table extends SQLiteTable>(
   table: Table,
   values: { readonly [Column in keyof Table['$inferSelect']]?: SQLWrapper | string | null },
@@ -153,15 +153,15 @@ export function insertRow<Table extends SQLiteTable>(
   ) as { [Column in keyof Table['$inferSelect']]: SQL.Aliased<Table['$inferSelect'][Column]> }
 }
 
-/** The value that an insert would have written, where it meets a row that is there. */
+/** The value that an insert would have written to a conflicting row. */
 export function excluded(column: string): SQL<string> {
   return sql<string>`excluded.${sql.identifier(column)}`
 }
 
-/** D1 takes at most 100 parameters a statement, and 2 MB in each. */
+/** D1 accepts up to 100 parameters in a statement, of up to 2 MB each. */
 const CHUNK_ROWS = 25
 
-/** A table within a statement, whose rows the request brings: one statement runs for each chunk of rows. */
+/** A table of the request's rows within a statement, which runs once for each chunk of rows. */
 export function chunkOf<Column extends string>(...columns: readonly Column[]) {
   const placeholder = (column: Column, row: number) => `chunk.${row}.${column}`
   const row = (index: number) =>
@@ -171,7 +171,7 @@ export function chunkOf<Column extends string>(...columns: readonly Column[]) {
     )})`
   const indexes = Array.from({ length: CHUNK_ROWS }, (_, index) => index)
   return {
-    /** To be joined. The last chunk ends in rows of NULLs. */
+    /** To be joined. The last chunk is filled up with rows of NULLs. */
     table: sql`(values ${sql.join(indexes.map(row), sql`, `)}) as "chunk"`,
 
     column: (name: Column): SQL<string> =>
@@ -197,8 +197,8 @@ export function chunkOf<Column extends string>(...columns: readonly Column[]) {
 }
 
 /**
- * A table within a statement whose rows the values bring as one JSON text, an array of objects. It takes any number
- * of rows that fits into the 2 MB of a parameter.
+ * A table within a statement, whose rows are bound as one JSON array of objects: as many as fit into the 2 MB of a
+ * parameter.
  */
 export function jsonRows<Column extends string>(name: string, ...columns: readonly Column[]) {
   const table = sql.identifier(name)
@@ -209,11 +209,11 @@ export function jsonRows<Column extends string>(name: string, ...columns: readon
 
     column: columnOf,
 
-    /** Joins the rows of a stored table that have the same in columns of the same names. */
+    /** Joins the rows of a stored table whose columns of these names are equal. */
     matches: <Name extends Column>(stored: Readonly<Record<Name, SQLWrapper>>, ...names: readonly Name[]) =>
       and(...names.map((each) => sql`${stored[each]} = ${columnOf(each)}`)),
 
-    /** What the statement is bound to: of each row, the columns. */
+    /** The value of the statement: the columns of each row. */
     values: (rows: readonly Readonly<Record<Column, Value>>[]): Values => ({
       [name]: JSON.stringify(rows, [...columns]),
     }),

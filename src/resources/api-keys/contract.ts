@@ -6,7 +6,7 @@ import { docs, externalId, instant, overlapSeconds, text, uuid } from '../../htt
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
-const MOST_PROJECTS = 100
+const MAX_PROJECTS = 100
 
 const fields = {
   id: uuid(),
@@ -103,7 +103,7 @@ export const createApiKeyContract = {
             z
               .array(externalId({}))
               .check(
-                z.maxLength(MOST_PROJECTS, `expected up to ${MOST_PROJECTS} projects`),
+                z.maxLength(MAX_PROJECTS, `expected up to ${MAX_PROJECTS} projects`),
                 z.refine(isUnique, 'expected each project once'),
               ),
           ),

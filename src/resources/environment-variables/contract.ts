@@ -1,4 +1,4 @@
-/** The encrypted variables of a project (SPEC.txt, Endpoints, 7; docs/contract.md, Environment variables). */
+/** The encrypted environment variables of a project (docs/contract.md, Environment variables). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { content, docs, externalId, idempotencyKey, instant, text } from '../../http/fields.ts'
@@ -12,7 +12,7 @@ const variableKey = text(1, 255, {
   z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected letters, digits and underscores, not beginning with a digit'),
 )
 
-const projectId = externalId({ description: 'The project.', example: 'website' })
+const projectId = externalId({ description: 'The id of the project.', example: 'website' })
 const params = z.object({ projectId, key: variableKey })
 
 export const deleteEnvironmentVariableContract = {
@@ -26,27 +26,27 @@ export const deleteEnvironmentVariableContract = {
   params,
   success: {
     status: 200,
-    description: 'The variable is deleted.',
+    description: 'The variable was deleted.',
     schema: z
       .strictObject({ deleted: z.literal(true), key: z.string() })
       .register(docs, { id: 'EnvironmentVariableDeletion' }),
     example: { deleted: true, key: 'DATABASE_URL' },
   },
   errors: {
-    400: 'The path is wrong, or the key lacks the caller scope.',
-    403: 'The key is limited to other projects.',
-    404: 'The organization has no such project, or the project has no such variable.',
-    409: 'The project is archived: unarchive it first.',
+    400: 'The path is invalid, or the API key lacks the required scope.',
+    403: 'The API key is restricted to other projects.',
+    404: 'The organization has no project with this projectId, or the project has no variable with this key.',
+    409: 'The project is archived.',
     500: 'The variable could not be deleted.',
   },
 } as const satisfies Contract
 
 const KIBIBYTE = 1024
-const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
-export const MOST_AT_ONCE = 100
+const MAX_VALUE_BYTES = 64 * KIBIBYTE
+export const MAX_VARIABLES_PER_REQUEST = 100
 
-const value = content(LARGEST_VALUE_BYTES, {
-  description: 'Up to 64 KiB in UTF-8. It is stored encrypted, and no operation answers with it.',
+const value = content(MAX_VALUE_BYTES, {
+  description: 'Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it.',
   example: 'postgres://app@db.internal/shop',
 })
 
@@ -63,7 +63,7 @@ const exampleVariable = {
 const errors = {
   400: INVALID_INPUT,
   403: OTHER_PROJECTS,
-  404: 'The organization has no project with this id.',
+  404: 'The organization has no project with this projectId.',
   500: INTERNAL_ERROR,
   503: STORE_UNAVAILABLE,
 }
@@ -74,7 +74,7 @@ export const listEnvironmentVariablesContract = {
   path: '/v1/projects/{projectId}/environment-variables',
   tag: 'Projects',
   summary: 'List project environment variables',
-  description: 'Lists the names of the variables in order, and when they changed; never a value.',
+  description: 'Lists the names of the variables in order, and when they changed. Values are never returned.',
   scope: 'environment-variables:read',
   params: z.object({ projectId }),
   query: z.object(pageQuery(variableKey)),
@@ -93,7 +93,7 @@ export const putEnvironmentVariableContract = {
   path: '/v1/projects/{projectId}/environment-variables/{key}',
   tag: 'Projects',
   summary: 'Put a project environment variable',
-  description: 'Stores one variable encrypted, new or in place of its value before.',
+  description: 'Stores one variable encrypted. An existing variable gets the new value.',
   scope: 'environment-variables:write',
   params,
   takesSecret: true,
@@ -101,17 +101,17 @@ export const putEnvironmentVariableContract = {
     id: 'EnvironmentVariableValue',
     example: { value: 'postgres://app@db.internal/shop' },
   }),
-  // JSON may write a byte as six characters.
-  bodyLimitBytes: 6 * LARGEST_VALUE_BYTES + KIBIBYTE,
+  // JSON can escape one byte as six characters.
+  bodyLimitBytes: 6 * MAX_VALUE_BYTES + KIBIBYTE,
   success: {
     status: 200,
-    description: 'The variable is stored.',
+    description: 'The variable was stored.',
     schema: variable,
     example: exampleVariable,
   },
   errors: {
     ...errors,
-    409: 'The project is archived or would have over 12 MiB of values, or the project or the organization would have more variables than allowed.',
+    409: 'The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed.',
   },
 } as const satisfies Contract
 
@@ -122,19 +122,19 @@ export const setEnvironmentVariablesContract = {
   tag: 'Projects',
   summary: 'Set project environment variables',
   description:
-    'Stores many variables encrypted, new or in place of their values before: all of them or none. ' +
-    'Other variables stay as they are.',
+    'Stores many variables encrypted: all of them or none. Existing variables get the new values. ' +
+    'Other variables do not change.',
   scope: 'environment-variables:write',
   params: z.object({ projectId }),
   headers: z.object({
-    'Idempotency-Key': idempotencyKey('these variables as they are now, for a day, and change nothing'),
+    'Idempotency-Key': idempotencyKey('these variables as they are now, for a day, and changes nothing'),
   }),
   takesSecret: true,
   body: z
     .strictObject({
       variables: z.array(z.strictObject({ key: variableKey, value })).check(
         z.minLength(1, 'expected at least one variable'),
-        z.maxLength(MOST_AT_ONCE, `expected up to ${MOST_AT_ONCE} variables`),
+        z.maxLength(MAX_VARIABLES_PER_REQUEST, `expected up to ${MAX_VARIABLES_PER_REQUEST} variables`),
         z.refine(
           (variables) => new Set(variables.map(({ key }) => key)).size === variables.length,
           'expected each key once',
@@ -148,7 +148,8 @@ export const setEnvironmentVariablesContract = {
   bodyLimitBytes: 8 * KIBIBYTE * KIBIBYTE,
   success: {
     status: 201,
-    description: 'The variables are stored, or were by an earlier request with this `Idempotency-Key`.',
+    description:
+      'The variables were stored, by this request or an earlier one with the same `Idempotency-Key`.',
     schema: z.strictObject({ items: z.array(variable) }).register(docs, { id: 'EnvironmentVariables' }),
     example: { items: [exampleVariable] },
     headers: { Location: 'The path of the list of variables.' },
@@ -156,7 +157,7 @@ export const setEnvironmentVariablesContract = {
   errors: {
     ...errors,
     409:
-      'The project is archived or would have over 12 MiB of values, the project or the organization would have more variables than allowed, ' +
+      'The project is archived or would have more than 12 MiB of values, the project or the organization would have more variables than allowed, ' +
       'or the `Idempotency-Key` was used with another body.',
   },
 } as const satisfies Contract

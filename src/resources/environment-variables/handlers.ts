@@ -15,7 +15,7 @@ import {
   deleteVariable,
   putVariables,
   readable,
-  rememberRequest,
+  recordRequest,
   selectRepeated,
   selectVariables,
   settable,
@@ -55,7 +55,7 @@ export const setEnvironmentVariables = endpoint(
   setEnvironmentVariablesContract,
   async ({ params: { projectId }, headers, body: { variables }, path }, context) => {
     const { putting, values } = await sealing(context, projectId, variables)
-    const steps = [rememberRequest, putting, selectRepeated] as const
+    const steps = [recordRequest, putting, selectRepeated] as const
     const [facts, , stored, repeated] = await context.run(settable, steps, {
       ...values,
       ...secretIdempotencyOf(headers['Idempotency-Key'], [values.sealedFor, projectId, variables], context),
@@ -72,7 +72,7 @@ interface Variable {
   readonly value: string
 }
 
-/** Seals the values for their organization, which has to be known before the trip. */
+/** Seals the values for their organization, which must be known before the trip. */
 async function sealing(context: RequestContext, projectId: string, variables: readonly Variable[]) {
   const organizationId = await context.caller.expectedOrganizationId()
   const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
@@ -98,7 +98,7 @@ async function sealing(context: RequestContext, projectId: string, variables: re
   }
 }
 
-/** What the statements are bound to of an `Idempotency-Key` and the request that it came with. */
+/** The values of the statements for an `Idempotency-Key` and its request. */
 function secretIdempotencyOf(key: string | undefined, request: readonly unknown[], context: RequestContext) {
   if (key === undefined) return { idempotencyKey: null, fingerprints: '[]' }
   const text = JSON.stringify([key, ...request])

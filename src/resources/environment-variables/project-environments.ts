@@ -1,4 +1,4 @@
-/** How a build system reads values: a Worker of the same account, through a service binding; never HTTP. */
+/** How a build system reads values: from a Worker of the same account, through a service binding, never through HTTP. */
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
@@ -29,7 +29,7 @@ export const selectSealed = unguarded(() =>
 )
 
 /**
- * In the wrangler.toml of the Worker that reads:
+ * In the wrangler.toml of the reading Worker:
  *
  *     [[services]]
  *     binding = "ENVIRONMENTS"
@@ -38,8 +38,8 @@ export const selectSealed = unguarded(() =>
  */
 export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
   /**
-   * The variables of a project, opened, by name; null if the organization has no such project.
-   * @throws if a value can't be opened: its key is not in `ENCRYPTION_KEYS` any more, or the value was altered.
+   * The decrypted variables of a project by name; null if the organization has no such project.
+   * @throws if a value can't be decrypted: `ENCRYPTION_KEYS` lacks its key, or the value was altered.
    */
   async read(organizationId: string, projectId: string): Promise<Record<string, string> | null> {
     const ids = { organizationId: canonical(organizationId), projectId: canonical(projectId) }
@@ -55,7 +55,7 @@ export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
   }
 }
 
-/** An id as it is stored. */
+/** An id in the form that is stored: UUIDs in lower case. */
 function canonical(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id
 }

@@ -49,9 +49,9 @@ export const deleteVariable = guardedChange(() =>
 const cursor = sql.placeholder('cursor')
 const rowLimit = sql.placeholder('rowLimit')
 const idempotencyKey = sql.placeholder('idempotencyKey')
-/** JSON: the fingerprints of the request's body, under each key of the ring. */
+/** JSON list of the fingerprints of the request's body, one for each encryption key. */
 const fingerprints = sql.placeholder('fingerprints')
-/** JSON: the names of the variables that the request sets. */
+/** JSON list of the names of the variables that the request sets. */
 const keys = sql.placeholder('keys')
 
 const isOfProject = and(
@@ -59,7 +59,7 @@ const isOfProject = and(
   eq(environmentVariables.projectId, projects.id),
 )
 
-/** A variable in the shape of the wire. */
+/** A variable as the API returns it. */
 const fields = {
   key: environmentVariables.key,
   createdAt: environmentVariables.createdAt,
@@ -86,20 +86,20 @@ export const selectVariables = guarded(() =>
 const sealedLength = sql.placeholder('sealedLength')
 const isSet = sql`${environmentVariables.key} in (select value from json_each(${keys}))`
 
-/** What 12 MiB of values are, sealed, with what each has besides: they fit into one answer of `ProjectEnvironments.read`. */
-const MOST_SEALED_CHARACTERS = 16 * 2 ** 20 + 500 * 128
+/** 12 MiB of values when sealed. They fit into one response of `ProjectEnvironments.read`. */
+const MAX_SEALED_CHARACTERS = 16 * 2 ** 20 + 500 * 128
 
-/** True if the project stays within its limits when the request is done. It says so during and after, too. */
+/** True if the project stays within its limits. It is the same before, during and after the request. */
 const fits = sql<0 | 1>`${query
   .select({
     fits: sql`count(*) + json_array_length(${keys}) <= ${sql.placeholder('variableLimit')}
       and coalesce(sum(length(${environmentVariables.sealedValue})), 0) + ${sealedLength}
-        <= ${sql.raw(String(MOST_SEALED_CHARACTERS))}`,
+        <= ${sql.raw(String(MAX_SEALED_CHARACTERS))}`,
   })
   .from(environmentVariables)
   .where(and(isOfProject, sql`not ${isSet}`))}`
 
-/** Of the variables that the request replaces. */
+/** A value over the variables that the request replaces. */
 const replaced = (value: SQL) =>
   sql`${query.select({ value }).from(environmentVariables).where(and(isOfProject, isSet))}`
 const exceeded = exceededQuota({
@@ -108,8 +108,8 @@ const exceeded = exceededQuota({
 })
 
 /**
- * True if a chunk of the request is stored already: then the others follow, although the usage has changed. No two sealed
- * values begin alike, because each has an IV of its own.
+ * True if a chunk of the request is stored already. Then the others follow, although the usage has changed. No two sealed
+ * values start the same, because each has its own IV.
  */
 const isBegun = sql`exists ${query
   .select({ one: sql`1` })
@@ -122,7 +122,7 @@ const isBegun = sql`exists ${query
     ),
   )}`
 
-/** The request that has this `Idempotency-Key`: an earlier one, or this one once it is remembered. */
+/** The request that has this `Idempotency-Key`: an earlier one, or this one once it is recorded. */
 const namedRequest: Join = {
   table: variableRequests,
   on: and(
@@ -162,15 +162,15 @@ export const settable = requiring(
         ),
     ),
   },
-  /** True of a request that came before with an equal body. */
+  /** True if a request with the same `Idempotency-Key` and an equal body was sent before. */
   { isRepeated: sql<0 | 1>`coalesce(${hasEqualBody}, false)` },
 )
 
-/** The values are sealed for one organization: the caller's, or nothing is stored. */
+/** The values are sealed for one organization. If it is not the caller's, nothing is stored. */
 const isSealedForCaller = eq(apiKeys.organizationId, sql.placeholder('sealedFor'))
 
-/** Remembers a request that has an `Idempotency-Key`. */
-export const rememberRequest = guarded(() =>
+/** Records a request that has an `Idempotency-Key`. */
+export const recordRequest = guarded(() =>
   query
     .insert(variableRequests)
     .select(
@@ -216,7 +216,7 @@ export const putVariables = guardedChange(() =>
     .returning(fields),
 )
 
-/** Of a request that came before with an equal body: the variables as they are now. */
+/** The variables of a request that was sent before with an equal body, as they are now. */
 export const selectRepeated = guarded(() =>
   readable
     .rows(fields)

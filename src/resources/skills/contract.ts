@@ -16,9 +16,9 @@ import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const MEBIBYTE = 2 ** 20
-const MOST_FILES = 200
-const LARGEST_FILE_BYTES = MEBIBYTE
-const LARGEST_SKILL_BYTES = 4 * MEBIBYTE
+const MAX_FILES = 200
+const MAX_FILE_BYTES = MEBIBYTE
+const MAX_SKILL_BYTES = 4 * MEBIBYTE
 const BODY_LIMIT_BYTES = 16 * MEBIBYTE
 
 const skillFile = z
@@ -83,19 +83,19 @@ const files = z
           description: 'The path relative to the folder of the skill.',
           example: 'SKILL.md',
         }),
-        content: content(LARGEST_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
+        content: content(MAX_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
       })
       .register(docs, { id: 'NewSkillFile' }),
   )
   .check(
-    z.maxLength(MOST_FILES, `expected up to ${MOST_FILES} files`),
+    z.maxLength(MAX_FILES, `expected up to ${MAX_FILES} files`),
     z.refine(
       (all) => new Set(all.map(({ filename }) => filename.toLowerCase().toUpperCase())).size === all.length,
       'expected filenames that differ by more than their case',
     ),
     z.refine(hasNoFolder, 'expected no filename that is a folder of another'),
     z.refine(
-      (all) => all.reduce((sum, file) => sum + Buffer.byteLength(file.content), 0) <= LARGEST_SKILL_BYTES,
+      (all) => all.reduce((sum, file) => sum + Buffer.byteLength(file.content), 0) <= MAX_SKILL_BYTES,
       'expected up to 4 MiB of contents',
     ),
   )
