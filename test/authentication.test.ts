@@ -28,10 +28,10 @@ async function keyRow(workspace: Workspace, id: string) {
 
 const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString()
 
-/** How many answers have each status. */
-function tally(answers: readonly ApiResponse[]): Record<number, number> {
+/** The number of responses with each status. */
+function tally(responses: readonly ApiResponse[]): Record<number, number> {
   const counts: Record<number, number> = {}
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
@@ -41,23 +41,23 @@ const refusalOf = ({ status, headers, body }: ApiResponse) => ({
   body,
 })
 
-/** The token with the character at the place changed to another one of base62. */
+/** The token with one character replaced by another of base62. */
 function flipped(token: string, place: number): string {
   return token.slice(0, place) + (token[place] === 'x' ? 'y' : 'x') + token.slice(place + 1)
 }
 
 describe('the Authorization header', () => {
   it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer   '])(
-    'takes a token after "%s"',
+    'accepts a token after "%s"',
     async (scheme) => {
       const { key, path } = await withSkill()
       expect((await withAuthorization(path, scheme + key)).status).toBe(200)
     },
   )
 
-  it('asks for a token where there is none', async () => {
+  it('asks for a token if there is none', async () => {
     const { key, path } = await withSkill()
-    const answers = [
+    const responses = [
       await request('GET', path),
       await withAuthorization(path, ''),
       await withAuthorization(path, `Basic ${btoa(`key:${key}`)}`),
@@ -67,8 +67,8 @@ describe('the Authorization header', () => {
       await request('GET', `${path}?access_token=${key}`),
       await request('GET', path, { headers: { 'X-Api-Key': key } }),
     ]
-    for (const answer of answers) {
-      expect(refusalOf(answer)).toEqual({
+    for (const response of responses) {
+      expect(refusalOf(response)).toEqual({
         status: 401,
         challenge: 'Bearer',
         body: { error: 'Send your API key in the header "Authorization: Bearer <API_KEY>".' },
@@ -94,7 +94,7 @@ describe('the Authorization header', () => {
     ['another case', (token) => token.toLowerCase()],
     ['a character too few', (token) => token.slice(0, -1)],
     ['a character too many', (token) => `${token}0`],
-    ['a character that base62 lacks', (token) => `${token.slice(0, 10)}-${token.slice(11)}`],
+    ['a character outside base62', (token) => `${token.slice(0, 10)}-${token.slice(11)}`],
     ['a thousand characters', (token) => token.padEnd(1000, '0')],
     ['a second token', (token) => `${token} ${token}`],
     ['a list of tokens', (token) => `${token}, Bearer ${token}`],
@@ -103,15 +103,15 @@ describe('the Authorization header', () => {
   ])('refuses %s without a query', async (_name, spoil) => {
     const { key, path } = await withSkill()
     const use = watchedDatabase()
-    const answer = await withAuthorization(path, `Bearer ${spoil(key)}`, { DB: use.DB })
-    expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([
+    const response = await withAuthorization(path, `Bearer ${spoil(key)}`, { DB: use.DB })
+    expect([response.status, response.headers.get('WWW-Authenticate')]).toEqual([
       401,
       'Bearer error="invalid_token"',
     ])
     expect(use.calls).toBe(0)
   })
 
-  it('does not tell a malformed, unknown, revoked or expired token apart', async () => {
+  it('returns the same error for a malformed, unknown, revoked or expired token', async () => {
     const { workspace, key, path } = await withSkill()
     const revoked = await workspace.addKeyWithId()
     await workspace.revokeKey(revoked.id)
@@ -126,7 +126,7 @@ describe('the Authorization header', () => {
   })
 })
 
-describe('the life of a key', () => {
+describe('a revoked or expired key', () => {
   const everywhere = [
     [
       'PATCH',
@@ -141,7 +141,7 @@ describe('the life of a key', () => {
     ['DELETE', '/v1/projects/website/environment-variables/KEY', undefined],
   ] as const
 
-  it.each(everywhere)('%s %s refuses a key from its revocation on', async (method, path, json) => {
+  it.each(everywhere)('is refused by %s %s from its revocation', async (method, path, json) => {
     const { workspace, key, keyId } = await withSkill()
     for (const basePath of ['', PREFIX]) {
       expect((await request(method, basePath + path, { key, json })).status).toBe(404)
@@ -152,7 +152,7 @@ describe('the life of a key', () => {
     }
   })
 
-  it.each(everywhere)('%s %s refuses a key from its expiry on', async (method, path, json) => {
+  it.each(everywhere)('is refused by %s %s from its expiry', async (method, path, json) => {
     const { workspace, key, keyId } = await withSkill()
     await workspace.change(apiKeys, keyId, { expiresAt: fromNow(HOUR_MS) })
     expect((await request(method, path, { key, json })).status).toBe(404)
@@ -160,7 +160,7 @@ describe('the life of a key', () => {
     expect((await request(method, path, { key, json })).status).toBe(401)
   })
 
-  it('lets a key that is not live change nothing', async () => {
+  it('changes nothing', async () => {
     const { workspace, key, keyId } = await withSkill()
     const projectId = await workspace.addProject()
     const agentId = await workspace.addAgent()
@@ -187,7 +187,7 @@ describe('the life of a key', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('revokes one key and no other', async () => {
+  it('leaves other keys valid', async () => {
     const { workspace, key, keyId, path } = await withSkill()
     const other = await workspace.addKey()
     await workspace.revokeKey(keyId)
@@ -195,7 +195,7 @@ describe('the life of a key', () => {
     expect((await request('GET', path, { key })).status).toBe(401)
   })
 
-  it('stores the SHA-256 of the token and nothing else of it', async () => {
+  it('is stored as the SHA-256 of its token, and nothing else of it', async () => {
     const { workspace, key, keyId } = await withSkill()
     const row = await keyRow(workspace, keyId)
     expect(row?.hash).toBe(createHash('sha256').update(key).digest('hex'))
@@ -206,7 +206,7 @@ describe('the life of a key', () => {
 })
 
 describe('lastUsedAt', () => {
-  it('is set by the first use, after the answer', async () => {
+  it('is set by the first use, after the response', async () => {
     const { workspace, key, keyId, path } = await withSkill()
     expect((await keyRow(workspace, keyId))?.lastUsedAt).toBeNull()
     const before = now()
@@ -227,7 +227,7 @@ describe('lastUsedAt', () => {
     }
   })
 
-  it('is written once it is an hour old, for this key alone', async () => {
+  it('is updated once it is an hour old, for this key only', async () => {
     const { workspace, key, keyId, path } = await withSkill()
     const other = await workspace.addKeyWithId()
     const old = fromNow(-HOUR_MS)
@@ -240,7 +240,7 @@ describe('lastUsedAt', () => {
     expect((await keyRow(workspace, other.id))?.lastUsedAt).toBe(old)
   })
 
-  it('does not count a refused key as used', async () => {
+  it('is not set by a refused request', async () => {
     const { workspace, key, keyId, path } = await withSkill()
     await workspace.revokeKey(keyId)
     await request('GET', path, { key })
@@ -248,7 +248,7 @@ describe('lastUsedAt', () => {
     expect((await keyRow(workspace, keyId))?.lastUsedAt).toBeNull()
   })
 
-  it('does not keep the caller waiting, nor fail the answer', async () => {
+  it('neither delays nor fails the response', async () => {
     const { key, path } = await withSkill()
     const pending: Promise<unknown>[] = []
     const context = { waitUntil: (promise: Promise<unknown>) => pending.push(promise) }
@@ -271,32 +271,32 @@ describe('rate limits', () => {
     vi.useRealTimers()
   })
 
-  const limited = { RATE_LIMIT: 'on' }
+  const limiting = { RATE_LIMIT: 'on' }
 
   /**
-   * Repeats a request, some at a time, until one is answered with 429. The limiter counts in windows of a minute;
-   * of twice the limit and one more, some window holds more than the limit.
+   * Repeats a request until the status is 429. The limiter counts in windows of a minute, so among twice the limit and one
+   * more, some window has more than the limit.
    */
   async function untilLimited(limit: number, send: () => Promise<ApiResponse>) {
-    const answers: ApiResponse[] = []
-    while (answers.length <= 2 * limit && !answers.some(({ status }) => status === 429)) {
-      answers.push(...(await Promise.all(Array.from({ length: 20 }, send))))
+    const responses: ApiResponse[] = []
+    while (responses.length <= 2 * limit && !responses.some(({ status }) => status === 429)) {
+      responses.push(...(await Promise.all(Array.from({ length: 20 }, send))))
     }
     return {
-      passed: answers.filter(({ status }) => status !== 429),
-      refused: answers.find(({ status }) => status === 429),
+      passed: responses.filter(({ status }) => status !== 429),
+      refused: responses.find(({ status }) => status === 429),
     }
   }
 
-  /** Sends a key from an address. */
+  /** Sends a request with the key from an address. */
   const from = (address: string, key: string, environment = {}) =>
     request('GET', '/v1/me', {
       key,
       headers: { 'CF-Connecting-IP': address },
-      environment: { ...limited, ...environment },
+      environment: { ...limiting, ...environment },
     })
 
-  /** Sends unknown keys from addresses in turn until one is refused with 429. @returns that answer. */
+  /** Sends unknown keys from the addresses in turn until one is refused with 429. @returns that response. */
   async function block(...addresses: string[]): Promise<ApiResponse | undefined> {
     let sent = 0
     const { refused } = await untilLimited(60, () =>
@@ -305,27 +305,27 @@ describe('rate limits', () => {
     return refused
   }
 
-  it('refuse an address after 60 refused keys a minute, from then on without a query', async () => {
+  it('block an address after 60 refused keys a minute, then without a query', async () => {
     const { workspace, key, keyId } = await withSkill()
     await workspace.revokeKey(keyId)
     const use = watchedDatabase()
     const send = (token: string) => from('192.0.2.1', token, { DB: use.DB })
-    const answers: ApiResponse[] = []
+    const responses: ApiResponse[] = []
     const callsAt: number[] = []
     for (let sent = 0; sent < 1000; sent++) {
-      answers.push(await send(sent % 2 === 0 ? key : mintToken()))
+      responses.push(await send(sent % 2 === 0 ? key : mintToken()))
       callsAt.push(use.calls)
     }
-    const first = answers.findIndex(({ status }) => status === 429)
-    expect(answers[first]?.headers.get('Retry-After')).toBe('60')
+    const first = responses.findIndex(({ status }) => status === 429)
+    expect(responses[first]?.headers.get('Retry-After')).toBe('60')
     expect(first).toBeGreaterThanOrEqual(60)
-    expect(tally(answers)).toEqual({ 401: first, 429: 1000 - first })
+    expect(tally(responses)).toEqual({ 401: first, 429: 1000 - first })
     expect([callsAt[first], use.calls]).toEqual([first + 1, first + 1])
     expect((await from('192.0.2.2', key)).status).toBe(401)
     expect((await send('nonsense')).status).toBe(401)
   })
 
-  it('let a key through from a blocked address if it was accepted within the last minute', async () => {
+  it('accept a key from a blocked address if it was accepted within the last minute', async () => {
     const { workspace, key, keyId } = await withSkill()
     const unused = await workspace.addKey()
     const start = Date.now()
@@ -369,7 +369,7 @@ describe('rate limits', () => {
   })
 
   describe('of an organization', () => {
-    /** A limit of so many requests for each organization, and what it was asked. */
+    /** A limit of so many requests for each organization, and the keys that it counted. */
     function organizationLimit(most: number) {
       const asked: string[] = []
       const ORGANIZATION_RATE_LIMIT = {
@@ -378,7 +378,7 @@ describe('rate limits', () => {
           return { success: asked.filter((other) => other === key).length <= most }
         },
       } as RateLimit
-      return { asked, environment: { ...limited, ORGANIZATION_RATE_LIMIT } }
+      return { asked, environment: { ...limiting, ORGANIZATION_RATE_LIMIT } }
     }
 
     it('count its keys together, and refuse without a query', async () => {
@@ -407,7 +407,7 @@ describe('rate limits', () => {
       expect(asked).toHaveLength(7)
     })
 
-    it('count the first request of a key, and do what it asks for', async () => {
+    it('count the first request of a key, and carry it out', async () => {
       const workspace = await Workspace.create()
       const { asked, environment } = organizationLimit(0)
       const send = async (key: string, method: string, json?: object) =>
@@ -425,11 +425,11 @@ describe('rate limits', () => {
     })
   })
 
-  it('refuses a key after 600 requests a minute, before any query, and no other key', async () => {
+  it('refuse a key after 600 requests a minute, before any query, and no other key', async () => {
     const { workspace, key, keyId } = await withSkill()
     const use = watchedDatabase()
     const send = (token: string) =>
-      request('GET', `/v1/skills/${ID}`, { key: token, environment: { ...limited, DB: use.DB } })
+      request('GET', `/v1/skills/${ID}`, { key: token, environment: { ...limiting, DB: use.DB } })
     const { passed, refused } = await untilLimited(600, () => send(key))
     expect(passed.length).toBeGreaterThanOrEqual(600)
     expect(passed.every(({ status }) => status === 404)).toBe(true)
@@ -437,22 +437,22 @@ describe('rate limits', () => {
     expect((await send(await workspace.addKey())).status).toBe(404)
     expect((await request('GET', `/v1/skills/${ID}`, { key })).status).toBe(404)
 
-    const environment = { ...limited, KEY_RATE_LIMIT: { limit: async () => ({ success: false }) } }
+    const environment = { ...limiting, KEY_RATE_LIMIT: { limit: async () => ({ success: false }) } }
     await workspace.revokeKey(keyId)
     const unasked = watchedDatabase()
-    const answer = await request('GET', `/v1/skills/${ID}`, {
+    const response = await request('GET', `/v1/skills/${ID}`, {
       key,
       environment: { ...environment, DB: unasked.DB },
     })
-    expect([answer.status, unasked.calls]).toEqual([429, 0])
+    expect([response.status, unasked.calls]).toEqual([429, 0])
   })
 
-  it('counts refused tokens where no address is known', async () => {
-    const answer = await request('GET', `/v1/skills/${ID}`, { key: mintToken(), environment: limited })
-    expect(answer.status).toBe(401)
+  it('count refused tokens without a known address', async () => {
+    const response = await request('GET', `/v1/skills/${ID}`, { key: mintToken(), environment: limiting })
+    expect(response.status).toBe(401)
   })
 
-  it('counts nothing if it is off', async () => {
+  it('count nothing if they are off', async () => {
     const { workspace, key, keyId, path } = await withSkill()
     const counting = { limit: () => Promise.reject(new Error('counted')) }
     const environment = {

@@ -56,7 +56,7 @@ const numbered = (count: number, value = 'new') =>
 const idempotent = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 const atMost = (limit: number) => ({ environment: { VARIABLE_LIMIT: String(limit) } })
 
-/** The values of a project, opened. */
+/** The decrypted values of a project. */
 async function valuesOf(workspace: Workspace, projectId: string): Promise<Record<string, string>> {
   const rows = (await workspace.dump('environmentVariables')).filter((row) => row.projectId === projectId)
   const opened = rows.map(async ({ key, sealedValue }) => {
@@ -67,7 +67,7 @@ async function valuesOf(workspace: Workspace, projectId: string): Promise<Record
   return Object.fromEntries(await Promise.all(opened))
 }
 
-/** Waits for the clock to move on. */
+/** Waits for the next millisecond. */
 async function nextInstant(): Promise<void> {
   for (const before = now(); now() === before; ) await new Promise((resolve) => setTimeout(resolve, 1))
 }
@@ -77,7 +77,7 @@ function deleteVariable(projectId: string, name: string, options: RequestOptions
   return request('DELETE', `/v1/projects/${project}/environment-variables/${variable}`, options)
 }
 
-/** What is stored, as `project/key`. */
+/** The stored variables, as `project/key`. */
 async function variables(workspace: Workspace): Promise<string[]> {
   const rows = await workspace.dump('environmentVariables')
   return rows.map((row) => `${row.projectId}/${row.key}`).sort()
@@ -93,22 +93,22 @@ describe('deleteEnvironmentVariable', () => {
     await elsewhere.addProject(projectId)
     await elsewhere.addVariable(projectId, 'DATABASE_URL')
 
-    const answer = await deleteVariable(projectId, 'DATABASE_URL', { key })
-    expect([answer.status, answer.body]).toEqual([200, { deleted: true, key: 'DATABASE_URL' }])
+    const response = await deleteVariable(projectId, 'DATABASE_URL', { key })
+    expect([response.status, response.body]).toEqual([200, { deleted: true, key: 'DATABASE_URL' }])
     expect(await variables(workspace)).toEqual(
       [`${projectId}/DATABASE_URL_2`, `${otherProject}/DATABASE_URL`].sort(),
     )
     expect(await variables(elsewhere)).toEqual([`${projectId}/DATABASE_URL`])
   })
 
-  it('answers under the prefix', async () => {
+  it('accepts the base path', async () => {
     const { key, projectId } = await withVariable()
     const path = `${PREFIX}/v1/projects/${projectId}/environment-variables/DATABASE_URL`
-    const answer = await request('DELETE', path, { key })
-    expect([answer.status, answer.body]).toEqual([200, { deleted: true, key: 'DATABASE_URL' }])
+    const response = await request('DELETE', path, { key })
+    expect([response.status, response.body]).toEqual([200, { deleted: true, key: 'DATABASE_URL' }])
   })
 
-  it('deletes once: then it is 404, also of two at the same time', async () => {
+  it('deletes once, then returns 404, also to concurrent requests', async () => {
     const { workspace, key, projectId } = await withVariable()
     const both = await Promise.all([1, 2].map(() => deleteVariable(projectId, 'DATABASE_URL', { key })))
     expect(both.map(({ status }) => status).sort()).toEqual([200, 404])
@@ -117,16 +117,16 @@ describe('deleteEnvironmentVariable', () => {
     expect((await deleteVariable(projectId, 'DATABASE_URL', { key })).status).toBe(200)
   })
 
-  it('costs one trip, which neither selects nor answers with the value', async () => {
+  it('makes one trip, which neither selects nor returns the value', async () => {
     const { workspace, key, projectId } = await withVariable()
     await deleteVariable(projectId, 'MISSING', { key })
     await workspace.addVariable(projectId, 'TOKEN', 'plain-text-value')
     const rows = await workspace.dump('environmentVariables')
     const sealed = String(rows.find((row) => row.key === 'TOKEN')?.sealedValue)
     const use = watchedDatabase()
-    const answer = await deleteVariable(projectId, 'TOKEN', { key, environment: { DB: use.DB } })
-    expect([answer.status, use.calls]).toEqual([200, 1])
-    const text = JSON.stringify([answer.body, ...answer.headers])
+    const response = await deleteVariable(projectId, 'TOKEN', { key, environment: { DB: use.DB } })
+    expect([response.status, use.calls]).toEqual([200, 1])
+    const text = JSON.stringify([response.body, ...response.headers])
     for (const secret of ['plain-text-value', sealed, sealed.slice(-20)]) expect(text).not.toContain(secret)
     for (const { sql } of use.statements) {
       expect(sql).not.toContain('sealedValue')
@@ -134,17 +134,17 @@ describe('deleteEnvironmentVariable', () => {
     }
   })
 
-  it('does not open the value: it works without the encryption keys', async () => {
+  it('does not decrypt the value: it works without the encryption keys', async () => {
     const { key, projectId } = await withVariable()
     const environment = { ENCRYPTION_KEYS: '' }
     expect((await deleteVariable(projectId, 'DATABASE_URL', { key, environment })).status).toBe(200)
   })
 
-  it('answers 400 if the key lacks the scope, and needs no user', async () => {
+  it('returns 400 if the API key lacks the scope, and needs no user', async () => {
     const { workspace, projectId } = await withVariable()
     const withoutScope = await workspace.addKey({ scopes: ['pins:write'] })
-    const answer = await deleteVariable(projectId, 'DATABASE_URL', { key: withoutScope })
-    expect([answer.status, answer.body.error]).toEqual([
+    const response = await deleteVariable(projectId, 'DATABASE_URL', { key: withoutScope })
+    expect([response.status, response.body.error]).toEqual([
       400,
       'This API key lacks the scope "environment-variables:write".',
     ])
@@ -153,7 +153,7 @@ describe('deleteEnvironmentVariable', () => {
     expect((await deleteVariable(projectId, 'DATABASE_URL', { key: withoutUser })).status).toBe(200)
   })
 
-  it('answers 403 if the key is limited to other projects', async () => {
+  it('returns 403 if the API key is restricted to other projects', async () => {
     const { workspace, projectId } = await withVariable()
     const other = await workspace.addProject()
     for (const projectIds of [[], [other], [other, projectId.slice(0, -1)]]) {
@@ -165,7 +165,7 @@ describe('deleteEnvironmentVariable', () => {
     expect((await deleteVariable(projectId.toUpperCase(), 'DATABASE_URL', { key })).status).toBe(200)
   })
 
-  it('answers 404 for a project that the organization does not have', async () => {
+  it('returns 404 for a project that the organization does not have', async () => {
     const { key } = await withVariable()
     const elsewhere = await withVariable()
     const nobodys = await deleteVariable(crypto.randomUUID(), 'DATABASE_URL', { key })
@@ -175,19 +175,19 @@ describe('deleteEnvironmentVariable', () => {
     expect(await variables(elsewhere.workspace)).toHaveLength(1)
   })
 
-  it('answers 404 for a variable that the project does not have', async () => {
+  it('returns 404 for a variable that the project does not have', async () => {
     const { workspace, key, projectId } = await withVariable()
     const other = await workspace.addProject()
     const missing = await deleteVariable(projectId, 'MISSING', { key })
     expect([missing.status, missing.body.error]).toEqual([
       404,
-      expect.stringMatching(/variable with this key\.\$/),
+      expect.stringMatching(/variable with this key\.$/),
     ])
     expect((await deleteVariable(other, 'DATABASE_URL', { key })).status).toBe(404)
     expect(await variables(workspace)).toHaveLength(1)
   })
 
-  it('answers 409 if the project is archived, and keeps the variable', async () => {
+  it('returns 409 if the project is archived, and keeps the variable', async () => {
     const { workspace, key, projectId } = await withVariable()
     await workspace.archiveProject(projectId)
     expect((await deleteVariable(projectId, 'DATABASE_URL', { key })).status).toBe(409)
@@ -196,24 +196,24 @@ describe('deleteEnvironmentVariable', () => {
   })
 
   it.each(['D1_ERROR: no such table: environmentVariables: SQLITE_ERROR', 'D1_ERROR: D1 DB is overloaded.'])(
-    'answers 500 in a constant sentence for "%s"',
+    'returns 500 with a constant message for "%s"',
     async (message) => {
       const { workspace, key, projectId } = await withVariable()
       const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
       const DB = failingDatabase(new Error(message))
-      const answer = await deleteVariable(projectId, 'DATABASE_URL', { key, environment: { DB } })
+      const response = await deleteVariable(projectId, 'DATABASE_URL', { key, environment: { DB } })
       logged.mockRestore()
-      expect([answer.status, answer.body.error]).toEqual([500, expect.not.stringContaining('D1')])
+      expect([response.status, response.body.error]).toEqual([500, expect.not.stringContaining('D1')])
       expect(await variables(workspace)).toHaveLength(1)
     },
   )
 })
 
 describe('key', () => {
-  it.each(['A', '_', '__', 'a1', 'PATH_2', '__proto__', 'constructor'])('takes %s', async (name) => {
+  it.each(['A', '_', '__', 'a1', 'PATH_2', '__proto__', 'constructor'])('accepts %s', async (name) => {
     const { key, projectId } = await withVariable(name)
-    const answer = await deleteVariable(projectId, name, { key })
-    expect([answer.status, answer.body]).toEqual([200, { deleted: true, key: name }])
+    const response = await deleteVariable(projectId, name, { key })
+    expect([response.status, response.body]).toEqual([200, { deleted: true, key: name }])
   })
 
   it.each([
@@ -235,12 +235,12 @@ describe('key', () => {
     '\u{1f511}',
   ])('refuses %j', async (name) => {
     const { workspace, key, projectId } = await withVariable()
-    const answer = await deleteVariable(projectId, name, { key })
-    expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^key: /)])
+    const response = await deleteVariable(projectId, name, { key })
+    expect([response.status, response.body.error]).toEqual([400, expect.stringMatching(/^key: /)])
     expect(await variables(workspace)).toHaveLength(1)
   })
 
-  it('is no path without it', async () => {
+  it('is required in the path', async () => {
     const { key, projectId } = await withVariable()
     expect((await deleteVariable(projectId, '', { key })).status).toBe(404)
   })
@@ -253,7 +253,7 @@ describe('key', () => {
     expect((await deleteVariable(projectId, longest, { key })).body).toEqual({ deleted: true, key: longest })
   })
 
-  it('counts the case', async () => {
+  it('is case-sensitive', async () => {
     const { workspace, key, projectId } = await withVariable('Token')
     for (const name of ['token', 'TOKEN']) {
       expect((await deleteVariable(projectId, name, { key })).status).toBe(404)
@@ -265,7 +265,7 @@ describe('key', () => {
 })
 
 describe('projectId', () => {
-  it('does not count the case of a UUID, and counts that of any other id', async () => {
+  it('ignores the case of a UUID, and of no other id', async () => {
     const { workspace, key, projectId } = await withVariable()
     expect((await deleteVariable(projectId.toUpperCase(), 'DATABASE_URL', { key })).status).toBe(200)
     await workspace.addProject('Website')
@@ -281,14 +281,14 @@ describe('projectId', () => {
       await workspace.addProject(longest)
       await workspace.addVariable(longest, 'KEY')
       expect((await deleteVariable(longest, 'KEY', { key })).status).toBe(200)
-      const answer = await deleteVariable(character.repeat(256), 'KEY', { key })
-      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^projectId: /)])
+      const response = await deleteVariable(character.repeat(256), 'KEY', { key })
+      expect([response.status, response.body.error]).toEqual([400, expect.stringMatching(/^projectId: /)])
     }
     expect((await deleteVariable('', 'KEY', { key })).status).toBe(404)
     expect((await deleteVariable('a\0b', 'KEY', { key })).status).toBe(400)
   })
 
-  it('is any text that the contract allows, also in the list of a limited key', async () => {
+  it('is any text that the contract allows, also in the projects of a restricted API key', async () => {
     const awkward = ['%', '/', '\\', '"', "'", ' ', '.', '?', '#', '+', '\t', '\n', '\r', '\u2028', '\ufeff']
     const character = fc.oneof(
       fc.constantFrom(...awkward, '\u{1f600}', '\u0301', '\u0130', 'A', 'a', '0', '\uffff', '\u{10ffff}'),
@@ -307,11 +307,11 @@ describe('projectId', () => {
         const workspace = await Workspace.create()
         await workspace.addProject(id)
         await workspace.addVariable(id, variable)
-        const limitedToOther = await workspace.addKey({ projectIds: [`${id} `] })
-        expect((await deleteVariable(id, variable, { key: limitedToOther })).status).toBe(403)
-        const limited = await workspace.addKey({ projectIds: [id] })
-        const answer = await deleteVariable(id, variable, { key: limited })
-        expect([answer.status, answer.body]).toEqual([200, { deleted: true, key: variable }])
+        const restrictedToOther = await workspace.addKey({ projectIds: [`${id} `] })
+        expect((await deleteVariable(id, variable, { key: restrictedToOther })).status).toBe(403)
+        const restricted = await workspace.addKey({ projectIds: [id] })
+        const response = await deleteVariable(id, variable, { key: restricted })
+        expect([response.status, response.body]).toEqual([200, { deleted: true, key: variable }])
         expect(await variables(workspace)).toEqual([])
       }),
       { numRuns: 200, seed: 20260329, endOnFailure: true },
@@ -320,7 +320,7 @@ describe('projectId', () => {
 })
 
 describe('listEnvironmentVariables', () => {
-  it('answers with names and times alone, in order of the name', async () => {
+  it('returns only names and times, sorted by name', async () => {
     const { workspace, key, projectId } = await withProject('b', 'A1', '_', 'a', 'B', 'A', 'AA')
     await workspace.addVariable(await workspace.addProject(), 'OTHER')
     const elsewhere = await Workspace.create()
@@ -334,7 +334,7 @@ describe('listEnvironmentVariables', () => {
     for (const { sql } of use.statements) expect(sql).not.toMatch(/sealedValue|\*/)
   })
 
-  it('answers in pages, each variable once, whatever is deleted meanwhile', async () => {
+  it('lists each variable once over pages, also while variables are deleted', async () => {
     const { key, projectId } = await withProject('E', 'A', 'C', 'B', 'D')
     const pages: string[][] = []
     for (let query = '?limit=2'; query; ) {
@@ -346,7 +346,7 @@ describe('listEnvironmentVariables', () => {
     expect(pages).toEqual([['A', 'B'], ['C', 'D'], ['E']])
   })
 
-  it('has 50 on a page, and up to as many as a project can have', async () => {
+  it('has 50 variables on a page by default, and up to all of a project', async () => {
     const { key, projectId } = await withProject()
     await setVariables(projectId, numbered(51), { key })
     const { body } = await listVariables(projectId, { key })
@@ -357,7 +357,7 @@ describe('listEnvironmentVariables', () => {
     }
   })
 
-  it('answers for a project without variables, and for an archived one', async () => {
+  it('works for a project without variables, and for an archived one', async () => {
     const { workspace, key, projectId } = await withProject()
     expect((await listVariables(projectId, { key })).body).toEqual({ items: [], nextCursor: null })
     await workspace.addVariable(projectId, 'A')
@@ -376,7 +376,7 @@ describe('listEnvironmentVariables', () => {
 })
 
 describe('putEnvironmentVariable', () => {
-  it('stores a variable, and replaces its value: it is as old as before, and updated now', async () => {
+  it('stores a variable, and replaces its value, which changes only updatedAt', async () => {
     const { workspace, key, projectId } = await withProject('OTHER')
     const created = await putVariable(projectId, 'A', 'first', { key })
     const { createdAt } = created.body
@@ -399,7 +399,7 @@ describe('putEnvironmentVariable', () => {
     ['64 KiB of ASCII', 'x'.repeat(LARGEST)],
     ['64 KiB of two bytes each', '\u00e9'.repeat(LARGEST / 2)],
     ['64 KiB of four bytes each', '\u{1f511}'.repeat(LARGEST / 4)],
-  ])('keeps a value exactly: %s', async (_, value) => {
+  ])('stores a value exactly: %s', async (_, value) => {
     const { workspace, key, projectId } = await withProject()
     expect((await putVariable(projectId, 'A', value, { key })).status).toBe(200)
     expect((await valuesOf(workspace, projectId)).A === value).toBe(true)
@@ -416,7 +416,7 @@ describe('putEnvironmentVariable', () => {
     expect(await valuesOf(workspace, projectId)).toEqual({ A: 'old' })
   })
 
-  it('takes 64 KiB however JSON writes them', async () => {
+  it('accepts 64 KiB however JSON escapes them', async () => {
     const { workspace, key, projectId } = await withProject()
     const put = (escaped: string) =>
       request('PUT', `${listPath(projectId)}/A`, {
@@ -437,7 +437,7 @@ describe('putEnvironmentVariable', () => {
     ['a number', { value: 1 }],
     ['a NUL', { value: 'secret\0' }],
     ['a lone surrogate', { value: 'secret\ud800' }],
-    ['more than a value', { value: 'secret', key: 'A' }],
+    ['an unknown property', { value: 'secret', key: 'A' }],
   ])('refuses %s, and does not repeat it', async (_, json) => {
     const { workspace, key, projectId } = await withProject('A')
     const { status, body } = await putVariable(projectId, 'A', '', { key, json })
@@ -445,7 +445,7 @@ describe('putEnvironmentVariable', () => {
     expect(await valuesOf(workspace, projectId)).toEqual({ A: 'old' })
   })
 
-  it.each(['__proto__', 'constructor', '_', 'x'.repeat(255)])('takes the name %s', async (name) => {
+  it.each(['__proto__', 'constructor', '_', 'x'.repeat(255)])('accepts the name %s', async (name) => {
     const { workspace, key, projectId } = await withProject()
     expect((await putVariable(projectId, name, 'v', { key })).body.key).toBe(name)
     const set = await request('POST', listPath(projectId), {
@@ -459,7 +459,7 @@ describe('putEnvironmentVariable', () => {
 })
 
 describe('setEnvironmentVariables', () => {
-  it('stores 100 at once, new and in place of others, and no more', async () => {
+  it('stores up to 100 at once, new and existing ones', async () => {
     const { workspace, key, projectId } = await withProject('KEY_0', 'KEY_99', 'OTHER')
     const { status, headers, body } = await setVariables(projectId, numbered(100), { key })
     expect([status, headers.get('Location')]).toEqual([201, listPath(projectId)])
@@ -479,7 +479,7 @@ describe('setEnvironmentVariables', () => {
     expect(await valuesOf(workspace, projectId)).toEqual({ ...numbered(100), OTHER: 'old' })
   })
 
-  it('keeps the age of those that it replaces', async () => {
+  it('keeps createdAt of existing variables', async () => {
     const { key, projectId } = await withProject()
     const { createdAt } = (await putVariable(projectId, 'A', '', { key })).body
     await nextInstant()
@@ -492,7 +492,7 @@ describe('setEnvironmentVariables', () => {
     expect(updatedAt > createdAt).toBe(true)
   })
 
-  it('says where the list is, under the base path that was used', async () => {
+  it('returns the Location of the list, under the base path of the request', async () => {
     const { workspace, key } = await withProject()
     await workspace.addProject('a b/\u00e9')
     const options = { key, json: { variables: [{ key: 'A', value: '' }] } }
@@ -502,9 +502,9 @@ describe('setEnvironmentVariables', () => {
 
   const good = { key: 'B', value: 'secret' }
   it.each<[string, unknown]>([
-    ['none', []],
+    ['no variables', []],
     ['a key twice', [good, { key: 'A', value: 'secret' }, good]],
-    ['a wrong key', [good, { key: 'A-B', value: 'secret' }]],
+    ['an invalid key', [good, { key: 'A-B', value: 'secret' }]],
     ['a key of 256 characters', [good, { key: 'x'.repeat(256), value: 'secret' }]],
     ['no value', [good, { key: 'A' }]],
     ['a value with NUL', [good, { key: 'A', value: 'secret\0' }]],
@@ -513,12 +513,12 @@ describe('setEnvironmentVariables', () => {
     ['an object of names and values', { A: 'secret' }],
   ])('refuses %s with 400, and stores nothing', async (_, variables) => {
     const { workspace, key, projectId } = await withProject('A')
-    const answer = await request('POST', listPath(projectId), { key, json: { variables } })
-    expect([answer.status, answer.body.error]).toEqual([400, expect.not.stringContaining('secret')])
+    const response = await request('POST', listPath(projectId), { key, json: { variables } })
+    expect([response.status, response.body.error]).toEqual([400, expect.not.stringContaining('secret')])
     expect(await valuesOf(workspace, projectId)).toEqual({ A: 'old' })
   })
 
-  it.each(['declared', 'streamed'])('takes a %s body of 8 MiB, and none larger', async (kind) => {
+  it.each(['declared', 'streamed'])('accepts a %s body of 8 MiB, and none larger', async (kind) => {
     const { workspace, key, projectId } = await withProject()
     const value = 'x'.repeat(LARGEST)
     const send = (bytes: number) => {
@@ -537,7 +537,7 @@ describe('setEnvironmentVariables', () => {
 })
 
 describe('the most variables of a project', () => {
-  it('are 500: a further one is 409, one in place of another is not', async () => {
+  it('are 500: one more returns 409, an existing one does not', async () => {
     const { workspace, key, projectId } = await withProject()
     const withoutSetting = { VARIABLE_LIMIT: undefined as unknown as string }
     const most = Object.entries(numbered(499))
@@ -547,19 +547,19 @@ describe('the most variables of a project', () => {
     expect(await variables(workspace)).toHaveLength(499)
     expect((await setVariables(projectId, { Y: '', Z: '' }, { key })).status).toBe(409)
     expect((await putVariable(projectId, 'Y', '', { key })).status).toBe(200)
-    for (const answer of [
+    for (const response of [
       await putVariable(projectId, 'Z', '', { key }),
       await putVariable(projectId, 'Z', '', { key, environment: withoutSetting }),
       await setVariables(projectId, { Z: '' }, { key }),
     ]) {
-      expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining('500')])
+      expect([response.status, response.body.error]).toEqual([409, expect.stringContaining('500')])
     }
     expect((await putVariable(projectId, 'Y', 'new', { key })).status).toBe(200)
     expect((await setVariables(projectId, numbered(100), { key })).status).toBe(201)
     expect(await variables(workspace)).toHaveLength(500)
   })
 
-  it('are counted as they will be, and of this project alone', async () => {
+  it('are counted after the change, and only in this project', async () => {
     const { workspace, key, projectId } = await withProject('A', 'B')
     const other = await workspace.addProject()
     for (const name of ['C', 'D', 'E']) await workspace.addVariable(other, name)
@@ -574,21 +574,21 @@ describe('the most variables of a project', () => {
     expect((await putVariable(projectId, 'D', '', options)).status).toBe(200)
   })
 
-  it('hold for requests at the same time', async () => {
+  it('are kept under concurrent requests', async () => {
     const { workspace, key, projectId } = await withProject('A')
     const options = { key, ...atMost(3) }
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       setVariables(projectId, { B: '', C: '' }, options),
       setVariables(projectId, { D: '', E: '' }, options),
       putVariable(projectId, 'A', 'new', options),
     ])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 201, 409])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 201, 409])
     expect(await variables(workspace)).toHaveLength(3)
   })
 })
 
 describe('all or nothing', () => {
-  /** The test's database, whose batches fail at their end. */
+  /** The test's database, whose batches fail at their last statement. */
   const failingAtTheEnd = (message: string) =>
     ({
       prepare: (sql: string) => env.DB.prepare(sql),
@@ -601,18 +601,18 @@ describe('all or nothing', () => {
   it.each([
     ['D1_ERROR: D1 DB is overloaded.', 503],
     ['D1_ERROR: no such table: missing: SQLITE_ERROR', 500],
-  ])('stores nothing if the database says "%s"', async (message, status) => {
+  ])('stores nothing if the database fails with "%s"', async (message, status) => {
     const { workspace, key, projectId } = await withProject('KEY_0')
     await listVariables(projectId, { key })
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     for (const DB of [failingDatabase(new Error(message)), failingAtTheEnd(message)]) {
       const options = { key, environment: { DB } }
-      const answers = [
+      const responses = [
         await putVariable(projectId, 'KEY_0', 'secret', options),
         await setVariables(projectId, numbered(100, 'secret'), { ...options, ...idempotent('again') }),
       ]
-      expect(answers.map((answer) => answer.status)).toEqual([status, status])
-      expect(JSON.stringify(answers.map(({ body }) => body))).not.toMatch(/D1|secret/)
+      expect(responses.map((response) => response.status)).toEqual([status, status])
+      expect(JSON.stringify(responses.map(({ body }) => body))).not.toMatch(/D1|secret/)
     }
     expect(JSON.stringify(logged.mock.calls)).not.toContain('secret')
     logged.mockRestore()
@@ -622,22 +622,19 @@ describe('all or nothing', () => {
     expect([again.status, await valuesOf(workspace, projectId)]).toEqual([201, numbered(100)])
   })
 
-  it.each(['', 'test:short'])(
-    'stores nothing where the encryption keys are "%s"',
-    async (ENCRYPTION_KEYS) => {
-      const { workspace, key, projectId } = await withProject('A')
-      const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
-      const { status } = await putVariable(projectId, 'A', 'new', { key, environment: { ENCRYPTION_KEYS } })
-      logged.mockRestore()
-      expect([status, await valuesOf(workspace, projectId)]).toEqual([500, { A: 'old' }])
-    },
-  )
+  it.each(['', 'test:short'])('stores nothing if the encryption keys are "%s"', async (ENCRYPTION_KEYS) => {
+    const { workspace, key, projectId } = await withProject('A')
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { status } = await putVariable(projectId, 'A', 'new', { key, environment: { ENCRYPTION_KEYS } })
+    logged.mockRestore()
+    expect([status, await valuesOf(workspace, projectId)]).toEqual([500, { A: 'old' }])
+  })
 })
 
 describe('the Idempotency-Key of variables', () => {
   const first = { A: '1', B: '2' }
 
-  it('makes a repeat answer with the variables as they are now, and change nothing', async () => {
+  it('makes a repeated request return the variables as they are now, and change nothing', async () => {
     const { workspace, key, projectId } = await withProject()
     const set = (values: Record<string, string>, more: RequestOptions = {}) =>
       setVariables(projectId, values, { key, ...idempotent('deploy'), ...more })
@@ -657,7 +654,7 @@ describe('the Idempotency-Key of variables', () => {
     expect(await variables(workspace)).toEqual([])
   })
 
-  it('takes a body that says the same in other words for equal', async () => {
+  it('treats a body with the same content in another form as equal', async () => {
     const { workspace, key, projectId } = await withProject()
     await setVariables(projectId, { A: '\u00e9' }, { key, ...idempotent('deploy') })
     await putVariable(projectId, 'A', 'changed', { key })
@@ -684,7 +681,7 @@ describe('the Idempotency-Key of variables', () => {
     expect(await valuesOf(workspace, projectId)).toEqual(first)
   })
 
-  it('belongs to the project, and to its organization', async () => {
+  it('is separate for each project and organization', async () => {
     const { workspace, key, projectId } = await withProject()
     const other = await workspace.addProject()
     const elsewhere = await Workspace.create()
@@ -699,9 +696,9 @@ describe('the Idempotency-Key of variables', () => {
       expect([status, await valuesOf(place, id)]).toEqual([201, { A: 'theirs' }])
     }
     expect(await valuesOf(workspace, projectId)).toEqual(first)
-    const frozen = await workspace.addProject()
-    await workspace.archiveProject(frozen)
-    expect((await setVariables(frozen, first, { key, ...idempotent('deploy') })).status).toBe(409)
+    const archived = await workspace.addProject()
+    await workspace.archiveProject(archived)
+    expect((await setVariables(archived, first, { key, ...idempotent('deploy') })).status).toBe(409)
     const otherKey = await setVariables(projectId, { A: 'newer' }, { key, ...idempotent('Deploy') })
     expect([otherKey.status, (await valuesOf(workspace, projectId)).A]).toEqual([201, 'newer'])
   })
@@ -714,20 +711,20 @@ describe('the Idempotency-Key of variables', () => {
     expect(await valuesOf(workspace, projectId)).toEqual({ A: '4', C: 'old' })
   })
 
-  it('lets one of two other bodies through at the same time, and answers two equal ones alike', async () => {
+  it('accepts one of two concurrent bodies that differ, and returns the same for equal ones', async () => {
     const { workspace, key, projectId } = await withProject()
     const send = (name: string, value: string) =>
       setVariables(projectId, { A: value }, { key, ...idempotent(name) })
-    const answers = await Promise.all([send('a', '1'), send('a', '2')])
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
-    const winner = answers[0]?.status === 201 ? '1' : '2'
+    const responses = await Promise.all([send('a', '1'), send('a', '2')])
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409])
+    const winner = responses[0]?.status === 201 ? '1' : '2'
     expect(await valuesOf(workspace, projectId)).toEqual({ A: winner })
     const equal = await Promise.all([send('b', '3'), send('b', '3')])
     expect(equal.map(({ status }) => status)).toEqual([201, 201])
     expect(equal[0]?.body).toEqual(equal[1]?.body)
   })
 
-  it('is forgotten after a day', async () => {
+  it('is deleted after a day', async () => {
     const { workspace, key, projectId } = await withProject()
     const set = () => setVariables(projectId, { A: 'first' }, { key, ...idempotent('deploy') })
     await set()
@@ -741,7 +738,7 @@ describe('the Idempotency-Key of variables', () => {
     expect([(await set()).status, await valuesOf(workspace, projectId)]).toEqual([201, { A: 'first' }])
   })
 
-  it('is remembered with a fingerprint that nobody can compute without the encryption key', async () => {
+  it('is stored with a fingerprint that cannot be computed without the encryption key', async () => {
     const { workspace, key, projectId } = await withProject()
     const other = await workspace.addProject()
     const options = { key, ...idempotent('deploy') }
@@ -761,7 +758,7 @@ describe('the Idempotency-Key of variables', () => {
     }
   })
 
-  it('is known again under a newer encryption key', async () => {
+  it('is recognized after a rotation of the encryption key', async () => {
     const { workspace, key, projectId } = await withProject()
     const options = { key, ...idempotent('deploy') }
     await setVariables(projectId, first, options)
@@ -795,7 +792,7 @@ const writing: [string, Send][] = [
   ],
 ]
 
-it.each(writing)('%s answers 409 if the project is archived', async (_, send) => {
+it.each(writing)('%s returns 409 if the project is archived', async (_, send) => {
   const { workspace, key, projectId } = await withProject('A')
   await workspace.archiveProject(projectId)
   const { status, body } = await send(projectId, { key })
@@ -809,7 +806,7 @@ describe.each<[string, Send]>([['listEnvironmentVariables', listVariables], ...w
   (operationId, send) => {
     const isList = operationId === 'listEnvironmentVariables'
 
-    it('answers 404 for a project that the organization does not have', async () => {
+    it('returns 404 for a project that the organization does not have', async () => {
       const { key } = await withProject()
       const elsewhere = await withProject('A')
       const nobodys = await send(crypto.randomUUID(), { key })
@@ -819,7 +816,7 @@ describe.each<[string, Send]>([['listEnvironmentVariables', listVariables], ...w
       expect(await valuesOf(elsewhere.workspace, elsewhere.projectId)).toEqual({ A: 'old' })
     })
 
-    it('answers 403 if the key is limited to other projects, also for what it did before', async () => {
+    it('returns 403 if the API key is restricted to other projects, also for a repeated request', async () => {
       const { workspace, key, projectId } = await withProject('A')
       if (!isList) await send(projectId, { key })
       const before = await workspace.dump('environmentVariables')
@@ -827,11 +824,11 @@ describe.each<[string, Send]>([['listEnvironmentVariables', listVariables], ...w
         expect((await send(projectId, { key: await workspace.addKey({ projectIds }) })).status).toBe(403)
       }
       expect(await workspace.dump('environmentVariables')).toEqual(before)
-      const limited = await workspace.addKey({ projectIds: [projectId] })
-      expect((await send(projectId.toUpperCase(), { key: limited })).status).toBeLessThan(300)
+      const restricted = await workspace.addKey({ projectIds: [projectId] })
+      expect((await send(projectId.toUpperCase(), { key: restricted })).status).toBeLessThan(300)
     })
 
-    it('costs one trip, and a look-up before it where the organization of the key is not known yet', async () => {
+    it('makes one trip, and a look-up before it if the organization of the key is not known yet', async () => {
       const { workspace, projectId } = await withProject('A')
       const { id, token: key } = await workspace.addKeyWithId()
       await workspace.change(apiKeys, id, { lastUsedAt: now() })
@@ -853,8 +850,8 @@ describe.each<[string, Send]>([['listEnvironmentVariables', listVariables], ...w
   },
 )
 
-describe('what is stored', () => {
-  it('opens for its own organization, project and name, and for no other', async () => {
+describe('a stored value', () => {
+  it('decrypts for its own organization, project and name, and for no other', async () => {
     const { workspace, key, projectId } = await withProject()
     await putVariable(projectId, 'A', 'plain-text-value', { key })
     const { organizationId } = workspace
@@ -870,7 +867,7 @@ describe('what is stored', () => {
     expect(await sealedA()).not.toBe(sealed)
   })
 
-  it('holds nothing of a value in plain text, in whatever table', async () => {
+  it('is in no table in plain text', async () => {
     const { key, projectId } = await withProject()
     const value = 'plain-text-value'
     await putVariable(projectId, 'A', value, { key })
@@ -882,7 +879,7 @@ describe('what is stored', () => {
     }
   })
 
-  it('is sealed under the newest encryption key', async () => {
+  it('is encrypted under the newest encryption key', async () => {
     const { workspace, key, projectId } = await withProject()
     const environment = { ENCRYPTION_KEYS: `newer:${OTHER_KEY},${env.ENCRYPTION_KEYS}` }
     await putVariable(projectId, 'A', 'v', { key, environment })
@@ -891,7 +888,7 @@ describe('what is stored', () => {
   })
 })
 
-describe('a body that is wrong', () => {
+describe('the error of an invalid body', () => {
   const SECRET = 'hunter2-sw0rdfish'
   const PIECE = /hunter2|sw0rdfish/i
   const tooLong = SECRET.repeat(LARGEST)
@@ -941,7 +938,7 @@ describe('a body that is wrong', () => {
           request(method, path, { key, ...options }),
     )
 
-  it.each(WRONG_BODIES)('has nothing of a secret repeated: %s', async (_, json) => {
+  it.each(WRONG_BODIES)('repeats nothing of a secret: %s', async (_, json) => {
     const { key, projectId } = await withProject()
     for (const send of sending(key, projectId)) {
       const { status, body } = await send({ json })
@@ -949,7 +946,7 @@ describe('a body that is wrong', () => {
     }
   })
 
-  it.each(WRONG_TEXTS)('has nothing of a secret repeated that is %s', async (_, text) => {
+  it.each(WRONG_TEXTS)('repeats nothing of a secret that is %s', async (_, text) => {
     const { key, projectId } = await withProject()
     for (const type of ['application/json', 'text/plain']) {
       for (const send of sending(key, projectId)) {

@@ -9,8 +9,8 @@ import { Workspace } from './support/workspace.ts'
 
 const PATHS = ['/v1/me', '/health', '/openapi.json', '/nothing', `${PREFIX}/v1/me`]
 
-describe('every answer', () => {
-  it.each(PATHS)('of %s tells browsers to run, frame and guess nothing', async (path) => {
+describe('every response', () => {
+  it.each(PATHS)('from %s tells browsers not to run, frame or guess content', async (path) => {
     for (const options of [{}, { key: await (await Workspace.create()).addKey() }]) {
       const { headers } = await request('GET', path, options)
       expect(Object.fromEntries(headers)).toMatchObject({
@@ -27,7 +27,7 @@ describe('every answer', () => {
 describe('headers', () => {
   const padded = (bytes: number) => ({ 'X-Padding': 'x'.repeat(bytes - 'X-Padding'.length) })
 
-  it('of up to 16 KiB are taken, and of more refused before anything is read', async () => {
+  it('of up to 16 KiB are accepted, and larger ones refused before the request is read', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const own = 'Authorization'.length + 'Bearer '.length + key.length
@@ -39,7 +39,7 @@ describe('headers', () => {
     }
   })
 
-  it('that are too long are refused by every operation', async () => {
+  it('that are too large are refused by every operation', async () => {
     for (const { operationId, row } of exampleList) {
       const workspace = await Workspace.create()
       const example = await row.prepare(workspace)
@@ -62,11 +62,11 @@ describe('CORS', () => {
   })
   const corsOf = (headers: Headers) => [...headers.keys()].filter((name) => name.startsWith('access-control'))
 
-  it('is off unless it is configured', async () => {
+  it('is off by default', async () => {
     const key = await (await Workspace.create()).addKey()
     const asked = await request('OPTIONS', '/v1/me', preflight(ORIGIN))
-    const answer = await request('GET', '/v1/me', { key, headers: { Origin: ORIGIN } })
-    expect([asked.status, corsOf(asked.headers), answer.status, corsOf(answer.headers)]).toEqual([
+    const response = await request('GET', '/v1/me', { key, headers: { Origin: ORIGIN } })
+    expect([asked.status, corsOf(asked.headers), response.status, corsOf(response.headers)]).toEqual([
       405,
       [],
       200,
@@ -74,33 +74,33 @@ describe('CORS', () => {
     ])
   })
 
-  it('lets pages of the origins call, and read what answers say in headers', async () => {
+  it('allows requests from the configured origins, and reading of response headers', async () => {
     const key = await (await Workspace.create()).addKey()
     const asked = await request('OPTIONS', '/v1/me', { ...preflight(ORIGIN), environment })
     expect([asked.status, asked.headers.get('Access-Control-Allow-Origin')]).toEqual([204, ORIGIN])
     expect(asked.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
     expect(asked.headers.get('Access-Control-Allow-Headers')).toContain('Authorization')
-    const answer = await request('GET', '/v1/me', { key, headers: { Origin: ORIGIN }, environment })
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe(ORIGIN)
-    expect(answer.headers.get('Access-Control-Expose-Headers')).toContain('X-Request-Id')
-    expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull()
+    const response = await request('GET', '/v1/me', { key, headers: { Origin: ORIGIN }, environment })
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBe(ORIGIN)
+    expect(response.headers.get('Access-Control-Expose-Headers')).toContain('X-Request-Id')
+    expect(response.headers.get('Access-Control-Allow-Credentials')).toBeNull()
     const refused = await request('GET', '/v1/me', { headers: { Origin: ORIGIN }, environment })
     expect([refused.status, refused.headers.get('Access-Control-Allow-Origin')]).toEqual([401, ORIGIN])
   })
 
   it.each(['https://evil.example', 'https://app.example.com.evil.example', 'null', 'http://app.example.com'])(
-    'lets no page of %s',
+    'refuses the origin %s',
     async (origin) => {
       const asked = await request('OPTIONS', '/v1/me', { ...preflight(origin), environment })
       expect(asked.headers.get('Access-Control-Allow-Origin')).toBeNull()
-      const answer = await request('GET', '/v1/me', { headers: { Origin: origin }, environment })
-      expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull()
+      const response = await request('GET', '/v1/me', { headers: { Origin: origin }, environment })
+      expect(response.headers.get('Access-Control-Allow-Origin')).toBeNull()
     },
   )
 })
 
 describe('GET /health', () => {
-  it('is limited for each address', async () => {
+  it('is rate limited for each address', async () => {
     const asked: string[] = []
     const REFUSAL_RATE_LIMIT = {
       async limit({ key }: RateLimitOptions) {
@@ -127,7 +127,7 @@ describe('the quotas of an organization', () => {
     return usage && [usage.sessions, usage.files, usage.bytes]
   }
 
-  it('limit its sessions; those that are there can be renamed, and a deletion makes room', async () => {
+  it('limit its sessions; existing ones can be renamed, and a deletion makes room', async () => {
     const workspace = await Workspace.create()
     const other = await Workspace.create()
     await other.addSession(await other.addProject())
@@ -146,11 +146,11 @@ describe('the quotas of an organization', () => {
     expect((await make(third)).status).toBe(200)
   })
 
-  it('limit its sessions, however many come at once', async () => {
+  it('limit its sessions under concurrent requests', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const projectId = await workspace.addProject()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
         put(`/v1/sessions/${crypto.randomUUID()}`, key, {
           json: { projectId, name: 'x' },
@@ -158,14 +158,14 @@ describe('the quotas of an organization', () => {
         }),
       ),
     )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(5)
     expect(await usageOf(workspace)).toEqual([5, 0, 0])
   })
 
   it.each([
     ['2 session files', { FILE_LIMIT: '2' }, 'x'],
     ['20 bytes of session files', { BYTE_LIMIT: '20' }, '1234567890'],
-  ])('limit it to %s; what replaces a file counts in its place', async (quota, environment, text) => {
+  ])('limit it to %s; a replaced file is counted once', async (quota, environment, text) => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const projectId = await workspace.addProject()
@@ -186,7 +186,7 @@ describe('the quotas of an organization', () => {
     expect((await upload(one, 'b')).status).toBe(200)
   })
 
-  it('count bytes exactly, also where content is replaced by longer and shorter content', async () => {
+  it('count bytes exactly, also if content is replaced by longer or shorter content', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const sessionId = await workspace.addSession(await workspace.addProject())
@@ -205,15 +205,15 @@ describe('the quotas of an organization', () => {
 
 type Setting = Extract<keyof Environment, `${string}_LIMIT`>
 
-/** What adds one of a resource. What is added is deleted at its `Location`, or at the path that it was put at. */
+/** A request that adds a resource. It is deleted at its `Location`, or at the path of the PUT. */
 type Addition = readonly [method: 'PUT' | 'POST', path: string, json: object]
 
 interface Counted {
   readonly quota: Quota
   readonly setting: Setting
-  /** As the refusal names it. */
+  /** The noun in the error. */
   readonly noun: string
-  /** @returns the request that adds the n-th. */
+  /** @returns the request that adds the n-th resource. */
   prepare(workspace: Workspace): Promise<(n: number) => Addition>
 }
 
@@ -294,7 +294,7 @@ const COUNTED: readonly Counted[] = [
   },
 ]
 
-/** Requests with an id for each number. */
+/** Requests, each number with its own id. */
 function byUuid(addition: (id: string) => Addition): (n: number) => Addition {
   const ids = new Map<number, string>()
   return (n) => {
@@ -310,10 +310,10 @@ async function usedOf(workspace: Workspace, quota: Quota): Promise<number> {
   return usage?.[quota] ?? 0
 }
 
-const statuses = (answers: readonly ApiResponse[]) => answers.map(({ status }) => status)
+const statuses = (responses: readonly ApiResponse[]) => responses.map(({ status }) => status)
 
 describe.each(COUNTED)('the quota of $noun', ({ quota, setting, noun, prepare }) => {
-  /** A workspace with a key, and what adds one where the quota is `used + room`. */
+  /** A workspace with a key and a quota of `used + room`, and requests that add and remove resources. */
   async function withRoom(room: number) {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
@@ -329,7 +329,7 @@ describe.each(COUNTED)('the quota of $noun', ({ quota, setting, noun, prepare })
     return { workspace, used, most, add, remove, isPut: addition(1)[0] === 'PUT' }
   }
 
-  it('is held: one more is 409, what is there stays changeable, and a deletion makes room', async () => {
+  it('refuses one more with 409, allows changes of existing resources, and has room after a deletion', async () => {
     const { workspace, most, add, remove, isPut } = await withRoom(2)
     const first = await add(1)
     expect([first.status, (await add(2)).status]).toEqual([isPut ? 200 : 201, isPut ? 200 : 201])
@@ -346,15 +346,15 @@ describe.each(COUNTED)('the quota of $noun', ({ quota, setting, noun, prepare })
     expect((await add(4)).status).toBe(409)
   })
 
-  it('is held however many come at once', async () => {
+  it('is kept under concurrent requests', async () => {
     const { workspace, used, add } = await withRoom(5)
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => add(n)))
-    expect(statuses(answers).filter((status) => status < 300)).toHaveLength(5)
-    expect(new Set(statuses(answers).filter((status) => status >= 300))).toEqual(new Set([409]))
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => add(n)))
+    expect(statuses(responses).filter((status) => status < 300)).toHaveLength(5)
+    expect(new Set(statuses(responses).filter((status) => status >= 300))).toEqual(new Set([409]))
     expect(await usedOf(workspace, quota)).toBe(used + 5)
   })
 
-  it('of another organization is its own', async () => {
+  it('is separate for each organization', async () => {
     const { workspace: other } = await withRoom(0)
     const { workspace, add } = await withRoom(1)
     const before = await other.usage()
@@ -379,7 +379,7 @@ describe('the quota of bytes of skill files', () => {
     return { workspace, key, send }
   }
 
-  it('counts contents in UTF-8, and of a change the difference', async () => {
+  it('counts contents in UTF-8, and the difference of a change', async () => {
     const { workspace, key, send } = await withKey()
     const first = await send(10, 'POST', '/v1/skills', skill('first', 'ééééé'))
     expect([first.status, await usedOf(workspace, 'skillBytes')]).toEqual([201, 10])
@@ -405,13 +405,13 @@ describe('the quota of bytes of skill files', () => {
     expect(await usedOf(workspace, 'skillBytes')).toBe(5)
   })
 
-  it('is held however many come at once', async () => {
+  it('is kept under concurrent requests', async () => {
     const { workspace, send } = await withKey()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, n) => send(55, 'POST', '/v1/skills', skill(`skill-${n}`, '1234567890'))),
     )
-    expect(statuses(answers).filter((status) => status === 201)).toHaveLength(5)
-    const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.id)
+    expect(statuses(responses).filter((status) => status === 201)).toHaveLength(5)
+    const ids = responses.filter(({ status }) => status === 201).map(({ body }) => body.id)
     const { files } = skill('', '12345678901234')
     const changes = await Promise.all(ids.map((id) => send(55, 'PATCH', `/v1/skills/${id}`, { files })))
     expect(statuses(changes).sort()).toEqual([200, 409, 409, 409, 409])
@@ -439,7 +439,7 @@ describe('the quota of bytes of environment variables', () => {
     return { workspace, key, path, set, put }
   }
 
-  it('counts values as they are sealed, and what replaces one in its place', async () => {
+  it('counts sealed values, and a replaced value once', async () => {
     const { workspace, key, path, put } = await withProject()
     const bytes = () => usedOf(workspace, 'variableBytes')
     expect((await put('A', 'é'.repeat(50), 1000)).status).toBe(200)
@@ -457,7 +457,7 @@ describe('the quota of bytes of environment variables', () => {
     expect(await bytes()).toBe(used)
   })
 
-  it('lets many be set at once if they do not need more, all of them or none', async () => {
+  it('allows several values if they do not need more space, all of them or none', async () => {
     const { workspace, set } = await withProject()
     const values = (first: number, others: number) =>
       Array.from({ length: 60 }, (_, index) => 'x'.repeat(index < 30 ? first : others))
@@ -466,8 +466,8 @@ describe('the quota of bytes of environment variables', () => {
     const stored = await workspace.dump('environmentVariables')
     expect((await set(values(10, 300), before)).status).toBe(409)
     expect(await workspace.dump('environmentVariables')).toEqual(stored)
-    const answer = await set(values(10, 160), 0)
-    expect([answer.status, answer.body.items.length]).toEqual([201, 60])
+    const response = await set(values(10, 160), 0)
+    expect([response.status, response.body.items.length]).toEqual([201, 60])
     const lengths = (await workspace.dump('environmentVariables')).map(
       (row) => String(row.sealedValue).length,
     )
@@ -477,13 +477,13 @@ describe('the quota of bytes of environment variables', () => {
     expect(await usedOf(workspace, 'variableBytes')).toBeLessThan(before)
   })
 
-  it('is held however many come at once', async () => {
+  it('is kept under concurrent requests', async () => {
     const { workspace, put } = await withProject()
     await put('A', 'x'.repeat(100), 10_000)
     const one = await usedOf(workspace, 'variableBytes')
     const names = Array.from({ length: 20 }, (_, n) => `V${n}`)
-    const answers = await Promise.all(names.map((name) => put(name, 'x'.repeat(100), 6 * one)))
-    expect(statuses(answers).filter((status) => status === 200)).toHaveLength(5)
+    const responses = await Promise.all(names.map((name) => put(name, 'x'.repeat(100), 6 * one)))
+    expect(statuses(responses).filter((status) => status === 200)).toHaveLength(5)
     expect(await usedOf(workspace, 'variableBytes')).toBe(6 * one)
   })
 })
@@ -526,7 +526,7 @@ describe('at the quota', () => {
   it.each([
     ['ORGANIZATION_SCHEDULE_LIMIT', 'schedules', { cron: '@daily' }],
     ['SKILL_LIMIT', 'skills', { name: 'one', description: 'x', files: [{ filename: 'a', content: 'x' }] }],
-  ])('a repeated request is answered as the first was: %s', async (setting, what, json) => {
+  ])('a repeated request gets the response of the first: %s', async (setting, what, json) => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const path = what === 'skills' ? '/v1/skills' : `/v1/agents/${await workspace.addAgent()}/schedules`
@@ -543,7 +543,7 @@ describe('at the quota', () => {
     expect((await send('b')).status).toBe(409)
   })
 
-  it('a repeated request for a key names the key that was made', async () => {
+  it('a repeated creation of a key names the key that was created', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const options = {
@@ -559,7 +559,7 @@ describe('at the quota', () => {
   })
 })
 
-it('a usage that is wrong is put right by counting again', async () => {
+it('a wrong usage is corrected by recounting', async () => {
   const workspace = await Workspace.create()
   await workspace.addKey()
   await workspace.addSkill({ 'SKILL.md': 'ééé' })

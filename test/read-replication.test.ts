@@ -10,7 +10,7 @@ import { Workspace } from './support/workspace.ts'
 
 type Batch = (run: () => Promise<D1Result[]>) => Promise<D1Result[]>
 
-/** The test's database, which records what its sessions begin and end with. @param around each batch of a session. */
+/** The test's database, which records the constraints and bookmarks of its sessions. @param around runs each batch of a session. */
 function recordedSessions(around: Batch = (run) => run()) {
   const constraints: (string | undefined)[] = []
   const bookmarks: (string | null)[] = []
@@ -42,8 +42,8 @@ async function withKey() {
   return { workspace, key }
 }
 
-/** What an answer says, apart from what is made anew for each. */
-function likeness({ status, headers, body }: ApiResponse): string {
+/** A response without the values that differ between equal responses. */
+function comparable({ status, headers, body }: ApiResponse): string {
   const text = JSON.stringify([
     status,
     headers.get('Location'),
@@ -55,8 +55,8 @@ function likeness({ status, headers, body }: ApiResponse): string {
     .replaceAll(/(wsk_|whsec_)[\w+/=]+/g, 'TOKEN')
 }
 
-/** The answer to the example of a workspace of its own. */
-async function answerTo(
+/** The response to the example in a new workspace. */
+async function responseTo(
   { operationId, row }: (typeof exampleList)[number],
   environment: Partial<Environment>,
   headers: Readonly<Record<string, string>> = {},
@@ -79,22 +79,22 @@ async function answerTo(
 describe.each(exampleList)('$operationId', (example) => {
   const isRead = example.contract.method === 'GET'
 
-  it('answers the same from a session, and says what it saw', async () => {
+  it('returns the same from a session, and a bookmark', async () => {
     const { constraints, bookmarks, on } = recordedSessions()
-    const withSession = await answerTo(example, on)
-    const without = await answerTo(example, {})
+    const withSession = await responseTo(example, on)
+    const without = await responseTo(example, {})
     expect(withSession.status).toBeLessThan(300)
-    expect(likeness(withSession)).toBe(likeness(without))
+    expect(comparable(withSession)).toBe(comparable(without))
     expect(constraints).toEqual([isRead ? 'first-unconstrained' : 'first-primary'])
     expect(bookmarks.at(-1)).toMatch(/^[0-9a-f]+(-[0-9a-f]+){3}$/)
     expect(withSession.headers.get('X-Bookmark')).toBe(bookmarks.at(-1))
     expect(without.headers.has('X-Bookmark')).toBe(false)
   })
 
-  it('begins at the bookmark that is sent, if it reads', async () => {
+  it('begins at the bookmark of the request, if it reads', async () => {
     const { constraints, on } = recordedSessions()
-    const bookmark = (await answerTo(example, on)).headers.get('X-Bookmark') ?? ''
-    const { status } = await answerTo(example, on, { 'X-Bookmark': bookmark })
+    const bookmark = (await responseTo(example, on)).headers.get('X-Bookmark') ?? ''
+    const { status } = await responseTo(example, on, { 'X-Bookmark': bookmark })
     expect(status).toBeLessThan(300)
     expect(constraints[1]).toBe(isRead ? bookmark : 'first-primary')
   })
@@ -103,7 +103,7 @@ describe.each(exampleList)('$operationId', (example) => {
 describe('a bookmark', () => {
   const read = (options: RequestOptions) => request('GET', '/v1/projects/website', options)
 
-  it("finds one's own change with the next read", async () => {
+  it("makes the next read see the caller's own change", async () => {
     const { key } = await withKey()
     const { on: environment } = recordedSessions()
     const json = { name: 'Website' }
@@ -116,7 +116,7 @@ describe('a bookmark', () => {
     }
   })
 
-  it('is taken by HEAD', async () => {
+  it('is accepted by HEAD', async () => {
     const { key } = await withKey()
     const { constraints, on } = recordedSessions()
     const bookmark =
@@ -137,7 +137,7 @@ describe('a bookmark', () => {
     '00000001-00000002',
     'x'.repeat(300),
     mintToken(),
-  ])('that is none has a read begin at the primary, which knows everything: %j', async (bookmark) => {
+  ])('that is invalid makes a read begin at the primary: %j', async (bookmark) => {
     const { workspace, key } = await withKey()
     await workspace.addProject('website')
     const { constraints, on: environment } = recordedSessions()
@@ -145,7 +145,7 @@ describe('a bookmark', () => {
     expect([status, constraints]).toEqual([200, ['first-primary']])
   })
 
-  it('is not told to a key that is not live', async () => {
+  it('is not returned to a key that is not live', async () => {
     const { on: environment } = recordedSessions()
     const { status, headers } = await read({ key: mintToken(), environment })
     expect([status, headers.has('X-Bookmark')]).toEqual([401, false])
@@ -155,7 +155,7 @@ describe('a bookmark', () => {
     '00000000-00000000-00000000-00000000000000000000000000000000',
     '00000001-00000002-00004e2f-0a1b2c3d4e5f60718293a4b5c6d7e8f9',
     'ffffffff-ffffffff-ffffffff-ffffffffffffffffffffffffffffffff',
-  ])('that was never given out fails nothing: %s', async (bookmark) => {
+  ])('that D1 never returned does not fail: %s', async (bookmark) => {
     const { workspace, key } = await withKey()
     await workspace.addProject('website')
     const { constraints, on: environment } = recordedSessions()
@@ -165,30 +165,30 @@ describe('a bookmark', () => {
 })
 
 describe('without the setting', () => {
-  it('no session is begun, and no answer has a bookmark', async () => {
+  it('no session begins, and no response has a bookmark', async () => {
     const { key } = await withKey()
     const { constraints, on } = recordedSessions()
     for (const READ_REPLICATION of ['off', '']) {
       const environment = { DB: on.DB, READ_REPLICATION }
       const headers = { 'X-Bookmark': 'latest' }
-      const { status, headers: answered } = await request('GET', '/v1/me', { key, environment, headers })
-      expect([status, answered.has('X-Bookmark'), constraints]).toEqual([200, false, []])
+      const { status, headers: returned } = await request('GET', '/v1/me', { key, environment, headers })
+      expect([status, returned.has('X-Bookmark'), constraints]).toEqual([200, false, []])
     }
-    const answer = await request('GET', '/v1/me', { key, environment: { DB: on.DB } })
-    expect([answer.headers.has('X-Bookmark'), constraints]).toEqual([false, []])
+    const response = await request('GET', '/v1/me', { key, environment: { DB: on.DB } })
+    expect([response.headers.has('X-Bookmark'), constraints]).toEqual([false, []])
   })
 })
 
-describe('where the database is away for a moment', () => {
-  const AWAY = 'D1_ERROR: Network connection lost.'
+describe('a transient failure of the database', () => {
+  const TRANSIENT_FAILURE = 'D1_ERROR: Network connection lost.'
 
-  /** Sessions of which the first batches fail, after the work. */
+  /** Sessions whose first batches fail after they ran. */
   function failingSessions(times: number) {
     const use = { calls: 0 }
     const sessions = recordedSessions(async (run) => {
       const fails = ++use.calls <= times
       const results = await run()
-      if (fails) throw new Error(AWAY)
+      if (fails) throw new Error(TRANSIENT_FAILURE)
       return results
     })
     return { ...sessions, use }
@@ -197,7 +197,7 @@ describe('where the database is away for a moment', () => {
   const schedule = (key: string, agentId: string, options: RequestOptions) =>
     request('POST', `/v1/agents/${agentId}/schedules`, { key, json: { cron: '@daily' }, ...options })
 
-  it('what may run twice is tried again, in the same session, and done once', async () => {
+  it('is retried for repeatable requests, in the same session, and done once', async () => {
     const { workspace, key } = await withKey()
     const agentId = await workspace.addAgent()
     const idempotent = { headers: { 'Idempotency-Key': 'one' } }
@@ -220,7 +220,7 @@ describe('where the database is away for a moment', () => {
     expect(await workspace.dump('auditEvents')).toHaveLength(1)
   })
 
-  it('what may not is tried once', async () => {
+  it('is not retried for other requests', async () => {
     const { workspace, key } = await withKey()
     const agentId = await workspace.addAgent()
     vi.spyOn(console, 'error').mockImplementation(() => {})

@@ -4,7 +4,7 @@ import type { Workspace } from '../support/workspace.ts'
 
 const POWER = { scopes: ['api-keys:write'], expiresAt: '2998-01-01T00:00:00.000Z' } as const
 
-/** A key that any other key of its project and user may manage. */
+/** An API key that any other key of its project and user may manage. */
 async function prepareKey(workspace: Workspace) {
   const projectId = await workspace.addProject()
   const { id } = await workspace.addKeyWithId({ ...POWER, projectIds: [projectId] })
@@ -16,12 +16,12 @@ function includingDescendants(example: Example): Example {
   return { ...example, path: `/v1/api-keys/${example.ids[0]}?descendants=true` }
 }
 
-/** What can stand in the way of making a key. */
-const making: Row['variations'] = {
+/** The variations of a creation or rotation. */
+const creating: Row['variations'] = {
   'it has an Idempotency-Key': {
     apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
   },
-  'the Idempotency-Key made a key before': {
+  'the Idempotency-Key created a key before': {
     status: 409,
     async apply(workspace, example) {
       const headers = { 'Idempotency-Key': 'used' }
@@ -51,7 +51,7 @@ export const apiKeyRows: Rows = {
     },
     outOfReach: 403,
     variations: {
-      ...making,
+      ...creating,
       'the organization has the most keys allowed': {
         status: 409,
         apply: async (_, example) => ({ ...example, environment: { API_KEY_LIMIT: '0' } }),
@@ -103,7 +103,7 @@ export const apiKeyRows: Rows = {
     },
     outOfReach: 403,
     variations: {
-      ...making,
+      ...creating,
       'it has a successor': {
         status: 409,
         async apply(workspace, example) {

@@ -33,7 +33,7 @@ export const pinRows: Rows = {
           return example
         },
       },
-      'the pin stands there already': {
+      'the pin is there already': {
         idle: true,
         apply: async (_, example) => ({
           ...example,

@@ -44,8 +44,8 @@ const checksumOf = (text: string) => base62(String(crc32(text)), 6)
 
 const withChecksum = (body: string) => body + checksumOf(body)
 
-describe('the test itself', () => {
-  it('knows CRC-32 by its check value, and base62', () => {
+describe('the functions of this test', () => {
+  it('compute CRC-32, as its check value shows, and base62', () => {
     expect(crc32('123456789')).toBe(0xcbf43926)
     expect([base62('0', 1), base62('61', 1), base62('62', 2), base62('4294967295', 6)]).toEqual([
       '0',
@@ -67,7 +67,7 @@ describe('mintToken', () => {
     }
   })
 
-  it('is another one each time, from the whole range', () => {
+  it('is different each time, from the whole range', () => {
     const secrets = Array.from({ length: 1000 }, () => numberOf(mintToken().slice(4, 47)))
     expect(new Set(secrets).size).toBe(1000)
     const highest = secrets.reduce((sum, secret) => sum | secret, 0n)
@@ -77,7 +77,7 @@ describe('mintToken', () => {
 })
 
 describe('isToken', () => {
-  it('takes what was made elsewhere by the same rule, padded on the left', () => {
+  it('accepts tokens of another implementation, padded on the left', () => {
     expect(isToken(withChecksum(`wsk_${'0'.repeat(43)}`))).toBe(true)
     expect(isToken(withChecksum(`wsk_${base62(String(2n ** 256n - 1n), 43)}`))).toBe(true)
     expect(isToken(withChecksum(`wsk_${base62('1', 43)}`))).toBe(true)
@@ -93,7 +93,7 @@ describe('isToken', () => {
     }
   })
 
-  it('refuses every exchange of neighbours, every character left out and every one added', () => {
+  it('refuses every exchange of neighbouring characters, every missing and every additional character', () => {
     const token = mintToken()
     for (let place = 0; place < token.length; place++) {
       const [before, after] = [token.slice(0, place), token.slice(place)]
@@ -121,7 +121,7 @@ describe('isToken', () => {
     }
   })
 
-  it('refuses what stands around a token', () => {
+  it('refuses text around a token', () => {
     const token = mintToken()
     for (const text of [
       '',

@@ -19,7 +19,7 @@ describe('isUnavailable', () => {
     expect(isUnavailable(new Error(message))).toBe(true)
   })
 
-  it('is true of a store that was found to be away', () => {
+  it('is true of StoreUnavailable', () => {
     expect(isUnavailable(new StoreUnavailable('The object store did not delete an object'))).toBe(true)
   })
 
@@ -38,7 +38,7 @@ describe('isUnavailable', () => {
 })
 
 describe('describeFailure', () => {
-  it('has the name, the stack and the words of the engine', () => {
+  it('has the name, the stack and the message of the database', () => {
     const failure = describeFailure(new Error('D1_ERROR: no such table: pins: SQLITE_ERROR'))
     expect(failure.name).toBe('Error')
     expect(failure.message).toBe('D1_ERROR: no such table: pins: SQLITE_ERROR')
@@ -46,7 +46,7 @@ describe('describeFailure', () => {
     expect(failure.stack.every((line) => /^\s*at /.test(line))).toBe(true)
   })
 
-  it('has the words of a store that is away, and the cause', () => {
+  it('has the message of an unavailable store, and the cause', () => {
     const cause = new TypeError('secret')
     const failure = describeFailure(
       new StoreUnavailable('The object store did not delete an object', { cause }),
@@ -65,13 +65,13 @@ describe('describeFailure', () => {
     ['a message with a line like one of the stack', new Error('first\n    at secret (value.ts:1:1)')],
     ['the message of a failed query', new Error('Failed query: select ?\nparams: secret')],
     ['a cause', new Error('first', { cause: new Error('secret') })],
-    ['a cause that is no error', new Error('first', { cause: 'secret' })],
+    ['a cause that is not an error', new Error('first', { cause: 'secret' })],
     ['the cause of a cause', new Error('1', { cause: new Error('2', { cause: { key: 'secret' } }) })],
-    ['what is thrown and no error', 'secret'],
-    ['an object that is thrown', { message: 'secret', name: 'secret', stack: '    at secret' }],
+    ['a thrown text', 'secret'],
+    ['a thrown object', { message: 'secret', name: 'secret', stack: '    at secret' }],
     ['other properties', Object.assign(new Error('first'), { query: 'secret', params: ['secret'] })],
     ['the errors of an AggregateError', new AggregateError([new Error('secret')], 'first')],
-    ['the words of D1 within another message', new Error('secret: D1_ERROR: no such table')],
+    ['a message of D1 within another message', new Error('secret: D1_ERROR: no such table')],
   ])('leaves a value out of %s', (_name, error) => {
     expect(logOf(error)).not.toContain('secret')
   })
@@ -94,7 +94,7 @@ describe('describeFailure', () => {
           .bind(`%${'secret'.repeat(100)}%`)
           .all(),
     ],
-  ])('leaves %s out that the engine could quote', async (_name, run) => {
+  ])('leaves out %s that the database could quote', async (_name, run) => {
     const error = await Promise.resolve()
       .then(run)
       .catch((thrown: unknown) => thrown)
@@ -102,13 +102,13 @@ describe('describeFailure', () => {
     expect(logOf(error)).not.toContain('secret')
   })
 
-  it('ends, even if an error is its own cause', () => {
+  it('ends if an error is its own cause', () => {
     const error = new Error('first')
     error.cause = error
     expect(logOf(error)).toContain('Error')
   })
 
-  it.each([undefined, null, 7, 'text', {}])('has something to say of %j', (thrown) => {
+  it.each([undefined, null, 7, 'text', {}])('describes %j', (thrown) => {
     expect(describeFailure(thrown)).toEqual({ name: typeof thrown, stack: [] })
   })
 })

@@ -26,7 +26,7 @@ function decode(text: string): Uint8Array {
 }
 
 describe('seal and open', () => {
-  it('bring back any text', async () => {
+  it('return any text', async () => {
     await fc.assert(
       fc.asyncProperty(wellFormed, async (value) => {
         expect(await open(await seal(value, context, ring), context, ring)).toBe(value)
@@ -36,13 +36,13 @@ describe('seal and open', () => {
   })
 
   it.each(['', ' ', '\0', '\n', '\ufeff', '\ufeffx', '\uffff', '\u{1f511}', 'x'.repeat(100_000)])(
-    'bring back the text %#',
+    'return the text %#',
     async (value) => {
       expect(await open(await seal(value, context, ring), context, ring)).toBe(value)
     },
   )
 
-  it('bring back a value of any context', async () => {
+  it('return a value of any context', async () => {
     const contexts = fc.record({
       purpose: fc.constant('environment-variable' as const),
       organizationId: wellFormed,
@@ -59,7 +59,7 @@ describe('seal and open', () => {
 })
 
 describe('the sealed form', () => {
-  it('is v1.keyId.iv.ciphertext with a 96-bit IV and a 128-bit tag, and shows nothing of the value', async () => {
+  it('is v1.keyId.iv.ciphertext with a 96-bit IV and a 128-bit tag, and contains nothing of the value', async () => {
     const sealed = await seal('plain-text-value', context, ring)
     const [version, keyId, iv, ciphertext, ...rest] = sealed.split('.')
     expect([version, keyId, rest]).toEqual(['v1', 'old', []])
@@ -71,14 +71,14 @@ describe('the sealed form', () => {
     }
   })
 
-  it('is another one each time', async () => {
+  it('is different each time', async () => {
     const sealed = await Promise.all(Array.from({ length: 100 }, () => seal('value', context, ring)))
     for (const part of [2, 3]) {
       expect(new Set(sealed.map((text) => text.split('.')[part])).size).toBe(100)
     }
   })
 
-  it('is AES-256-GCM under HKDF-SHA-256, as version 1 was first written: this one has to open for ever', async () => {
+  it('is AES-256-GCM under HKDF-SHA-256: a value of the first version of v1 must always open', async () => {
     const sealed = 'v1.2026-03.ZGVmZ2hpamtsbW5v.FexgeLfWoQ1FbxP9vAjf65AVKMTrJqw3hhfPwPdDR1qfpxs_dQ'
     const value = await open(
       sealed,
@@ -121,7 +121,7 @@ describe('open refuses', () => {
     }
   })
 
-  it('text that only a lenient decoder takes', async () => {
+  it('text that only a lenient decoder accepts', async () => {
     const sealed = await seal('value', context, ring)
     for (const altered of [
       `${sealed}=`,
@@ -134,7 +134,7 @@ describe('open refuses', () => {
     }
   })
 
-  it('what was cut off, added or exchanged', async () => {
+  it('text that was cut off, added or exchanged', async () => {
     const sealed = await seal('value', context, ring)
     const other = await seal('other', context, ring)
     const [version, keyId, iv, ciphertext] = sealed.split('.') as [string, string, string, string]
@@ -229,7 +229,7 @@ describe('rotation', () => {
     expect(await open(sealedNew, context, onlyNew)).toBe('second')
   })
 
-  it('names the missing key by its id, and says nothing else', async () => {
+  it('names the missing key by its id, and nothing else', async () => {
     const sealed = await seal('plain-text-value', context, parseKeyRing(OLD))
     const message = await open(sealed, context, parseKeyRing(NEW)).catch((error: Error) => error.message)
     expect(message).toContain('"old"')
