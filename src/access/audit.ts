@@ -2,8 +2,9 @@
 
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { v7 as newUuid } from 'uuid'
+import { insertRow } from '../db/rows.ts'
 import { apiKeys, auditEvents } from '../db/schema.ts'
-import { guarded, insertRow, query, type Step, type Values } from '../db/statement.ts'
+import { guarded, query, type Step, type Values } from '../db/statement.ts'
 import { isCallersKey, isInScope, now } from './guard.ts'
 
 /** How a change by a request is recorded. */

@@ -1,14 +1,5 @@
 /** Statements: SQL that is written with Drizzle, compiled on first use, and bound for each request. */
-import {
-  and,
-  fillPlaceholders,
-  getTableColumns,
-  is,
-  Placeholder,
-  type SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm'
+import { fillPlaceholders, is, Placeholder } from 'drizzle-orm'
 import {
   type BaseSQLiteDatabase,
   type SelectedFields,
@@ -140,82 +131,4 @@ export async function runBatch<const Steps extends readonly Step[]>(
   return steps.map((step) =>
     Array.isArray(step) ? rows.splice(0, step.length).flat() : rows.shift(),
   ) as unknown as Rows<Steps>
-}
-
-/** The row that an insert selects: the value of each column, and NULL for those without one. */
-export function insertRow<Table extends SQLiteTable>(
-  table: Table,
-  values: { readonly [Column in keyof Table['$inferSelect']]?: SQLWrapper | string | null },
-) {
-  const columns = Object.keys(getTableColumns(table)) as (keyof Table['$inferSelect'] & string)[]
-  return Object.fromEntries(
-    columns.map((column) => [column, sql`${values[column] ?? sql`null`}`.as(column)]),
-  ) as { [Column in keyof Table['$inferSelect']]: SQL.Aliased<Table['$inferSelect'][Column]> }
-}
-
-/** The value that an insert would have written to a conflicting row. */
-export function excluded(column: string): SQL<string> {
-  return sql<string>`excluded.${sql.identifier(column)}`
-}
-
-/** D1 accepts up to 100 parameters in a statement, of up to 2 MB each. */
-const CHUNK_ROWS = 25
-
-/** A table of the request's rows within a statement, which runs once for each chunk of rows. */
-export function chunkOf<Column extends string>(...columns: readonly Column[]) {
-  const placeholder = (column: Column, row: number) => `chunk.${row}.${column}`
-  const row = (index: number) =>
-    sql`(${sql.join(
-      columns.map((column) => sql.placeholder(placeholder(column, index))),
-      sql`, `,
-    )})`
-  const indexes = Array.from({ length: CHUNK_ROWS }, (_, index) => index)
-  return {
-    /** To be joined. The last chunk is filled up with rows of NULLs. */
-    table: sql`(values ${sql.join(indexes.map(row), sql`, `)}) as "chunk"`,
-
-    column: (name: Column): SQL<string> =>
-      sql`"chunk".${sql.identifier(`column${columns.indexOf(name) + 1}`)}`,
-
-    /** The statement, once for each chunk of rows. */
-    fill<Row>(statement: Statement<Row>, rows: readonly Readonly<Record<Column, Value>>[]): Statement<Row>[] {
-      const chunks = Array.from({ length: Math.ceil(rows.length / CHUNK_ROWS) }, (_, index) =>
-        rows.slice(index * CHUNK_ROWS, (index + 1) * CHUNK_ROWS),
-      )
-      return chunks.map((chunk) => {
-        const bound = new Map<string, Value>()
-        for (const index of indexes) {
-          for (const column of columns) bound.set(placeholder(column, index), chunk[index]?.[column] ?? null)
-        }
-        const parameters = statement.parameters.map((parameter) =>
-          is(parameter, Placeholder) && bound.has(parameter.name) ? bound.get(parameter.name) : parameter,
-        )
-        return { ...statement, parameters }
-      })
-    },
-  }
-}
-
-/**
- * A table within a statement, whose rows are bound as one JSON array of objects: as many as fit into the 2 MB of a
- * parameter.
- */
-export function jsonRows<Column extends string>(name: string, ...columns: readonly Column[]) {
-  const table = sql.identifier(name)
-  const columnOf = (column: Column) => sql<string>`(${table}.value ->> ${sql.raw(`'${column}'`)})`
-  return {
-    /** To be joined, or to select from. */
-    table: sql`json_each(${sql.placeholder(name)}) as ${table}`,
-
-    column: columnOf,
-
-    /** Joins the rows of a stored table whose columns of these names are equal. */
-    matches: <Name extends Column>(stored: Readonly<Record<Name, SQLWrapper>>, ...names: readonly Name[]) =>
-      and(...names.map((each) => sql`${stored[each]} = ${columnOf(each)}`)),
-
-    /** The value of the statement: the columns of each row. */
-    values: (rows: readonly Readonly<Record<Column, Value>>[]): Values => ({
-      [name]: JSON.stringify(rows, [...columns]),
-    }),
-  }
 }

@@ -1,8 +1,9 @@
 /** Puts runs of the ledger into the queues: new ones, those to be sent again, and those whose lease has ended. */
 import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
+import { jsonRows } from '../db/rows.ts'
 import { runEndpoints, runs } from '../db/schema.ts'
-import { jsonRows, query, runBatch, unguarded } from '../db/statement.ts'
+import { query, runBatch, unguarded } from '../db/statement.ts'
 import { enqueueRuns, type RunReference } from '../queue.ts'
 import { isRunEndpointOf } from '../resources/schedules/parents.ts'
 

@@ -9,8 +9,9 @@ import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open, type SealedContext, seal } from '../crypto/sealed-value.ts'
 import type { Database, TickEnvironment } from '../db/database.ts'
 import { describeFailure } from '../db/failures.ts'
+import { jsonRows } from '../db/rows.ts'
 import { environmentVariables, keyIdOf, runEndpoints } from '../db/schema.ts'
-import { jsonRows, query, runBatch, unguarded } from '../db/statement.ts'
+import { query, runBatch, unguarded } from '../db/statement.ts'
 import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
 
 /** A value has up to 64 KiB, sealed a third more, and a parameter of D1 up to 2 MB. */

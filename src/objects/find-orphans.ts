@@ -1,8 +1,9 @@
 /** After a restore: finds the objects that no row refers to, so that the sweep deletes them after a week. */
 import { asc, eq, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
+import { insertRow } from '../db/rows.ts'
 import { objectSearches, orphanedObjects } from '../db/schema.ts'
-import { insertRow, query, runBatch, unguarded } from '../db/statement.ts'
+import { query, runBatch, unguarded } from '../db/statement.ts'
 import { isReferenced } from './references.ts'
 
 /** The most that R2 lists at once. */

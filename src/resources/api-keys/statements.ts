@@ -12,8 +12,9 @@ import {
   requiring,
 } from '../../access/preconditions.ts'
 import { withinQuotas } from '../../access/quotas.ts'
+import { insertRow } from '../../db/rows.ts'
 import { apiKeys, projects, users } from '../../db/schema.ts'
-import { guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
 const id = sql.placeholder('id')

@@ -9,8 +9,9 @@ import {
   requiring,
   uncheckedPrecondition,
 } from '../../access/preconditions.ts'
+import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, pins, projects, pullRequests, sessions } from '../../db/schema.ts'
-import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import type { Limits } from '../../environment.ts'
 import { ApiError } from '../../errors.ts'
 

@@ -16,8 +16,9 @@ import {
 } from '../../access/guard.ts'
 import { isManageable } from '../../access/manage-keys.ts'
 import { exceededQuota } from '../../access/quotas.ts'
+import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects, type sessions } from '../../db/schema.ts'
-import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.ts'
 
 const id = sql.placeholder('id')

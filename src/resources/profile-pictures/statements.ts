@@ -1,8 +1,9 @@
 /** Profile pictures, in SQL. An object that no picture refers to is in the table of orphaned objects. */
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { callerOrganization, callerUser, explaining, mayAct, now } from '../../access/guard.ts'
+import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
-import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 
 const userId = sql.placeholder('userId')
 /** When the sweep deletes the object once more: nothing can still write it then. */

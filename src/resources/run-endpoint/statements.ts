@@ -1,8 +1,9 @@
 /** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { explaining, isUnrestricted, mayAct, now } from '../../access/guard.ts'
+import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, runEndpoints } from '../../db/schema.ts'
-import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 
 const sealedSecret = sql.placeholder('sealedSecret')
 const expiresAt = sql.placeholder('expiresAt')

@@ -2,8 +2,9 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, isUnrestricted, mayAct, now } from '../../access/guard.ts'
+import { insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
-import { guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import {
   hasParent,
   hasRunEndpoint,

@@ -3,8 +3,9 @@ import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-
 import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
+import { insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, deletions, projects, schedules } from '../../db/schema.ts'
-import { guarded, guardedChange, insertRow, query, type Statement } from '../../db/statement.ts'
+import { guarded, guardedChange, query, type Statement } from '../../db/statement.ts'
 
 const parentId = sql.placeholder('parentId')
 const id = sql.placeholder('id')

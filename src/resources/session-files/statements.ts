@@ -2,8 +2,9 @@
 import { and, asc, eq, gt, isNotNull, isNull, ne, not, or, type SQL, sql } from 'drizzle-orm'
 import { callerOrganization, explaining, isInReach, mayAct, now } from '../../access/guard.ts'
 import { exceededQuota } from '../../access/quotas.ts'
+import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, orphanedObjects, projects, sessionFiles, sessions } from '../../db/schema.ts'
-import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 
 const sessionId = sql.placeholder('sessionId')
 const fileId = sql.placeholder('fileId')

@@ -10,8 +10,9 @@ import {
   uncheckedPrecondition,
 } from '../../access/preconditions.ts'
 import { withinQuotas } from '../../access/quotas.ts'
+import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, skillFiles, skills } from '../../db/schema.ts'
-import { chunkOf, excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
 const skillId = sql.placeholder('skillId')

@@ -6,16 +6,9 @@ import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { latestRun, nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { excluded, insertRow, jsonRows } from '../../../db/rows.ts'
 import { agents, missedSpans, projects, runs, schedules } from '../../../db/schema.ts'
-import {
-  excluded,
-  insertRow,
-  jsonRows,
-  query,
-  runBatch,
-  unguarded,
-  type Value,
-} from '../../../db/statement.ts'
+import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
 import {
   hasParent,
   hasRunEndpoint,

@@ -7,8 +7,9 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { jsonRows } from '../../../db/rows.ts'
 import { nextRunRefresh, schedules } from '../../../db/schema.ts'
-import { jsonRows, query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
+import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
 import { storingNextRun } from './fire.ts'
 
 const PASS_INTERVAL_MS = 86_400_000
