@@ -157,8 +157,10 @@ function createFile(folder: string, subfolder: string, path: string, id: string)
     }
   }
   if (!isUuid(id)) throw new Error(`The ID of a content is not a UUID; got "${id}".`)
+  const name = join('by-id', id)
   mkdirSync(join(folder, 'by-id'), { recursive: true })
-  return join('by-id', id)
+  closeSync(openSync(join(folder, name), 'wx'))
+  return name
 }
 
 async function deleteOrganization(): Promise<void> {
