@@ -64,12 +64,13 @@ interface DeployContext {
   address?: string | undefined
 }
 
-function contextOf(options: DeployOptions): DeployContext {
+/** @param loggedIn the account, if it is logged in already. */
+function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
   const { environment, config: file } = options
   const target = { remote: true, persistTo: undefined, environment, config: file }
   const config = configurationOf(target)
-  const account = new Account(target, config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined)
-  return { options, target, config, account }
+  const accountId = config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
+  return { options, target, config, account: loggedIn ?? new Account(target, accountId) }
 }
 
 const databaseNames = ({ config }: DeployContext) =>
@@ -78,6 +79,7 @@ const databaseNames = ({ config }: DeployContext) =>
 /** The steps that switch a deployed Worker to the database that the configuration names now. */
 export function switchStepsOf(
   options: Partial<DeployOptions> & Pick<DeployOptions, 'config' | 'url'>,
+  account: Account,
 ): Step[] {
   const none = {
     environment: undefined,
@@ -86,8 +88,7 @@ export function switchStepsOf(
     location: undefined,
     subdomain: undefined,
   }
-  const context = contextOf({ ...none, ...options })
-  context.account.logIn()
+  const context = contextOf({ ...none, ...options }, account)
   return [
     ...databaseNames(context).map((name) => replication(context, name)),
     upload(context),

@@ -150,7 +150,7 @@ export async function switchTo(place: RemotePlace, pause: WritePause, to: Accoun
   const worker = configurationOf(target).name ?? ''
   const temporary = join(dirname(file), `.${basename(file, '.toml')}.${to.name}.toml`)
   const deploy = async (config: string) => {
-    for (const { title, run } of switchStepsOf({ ...target, config, url })) {
+    for (const { title, run } of switchStepsOf({ ...target, config, url }, account)) {
       const [result = ''] = String(await run()).split('\n')
       console.log(`${title}: ${result}`)
     }
