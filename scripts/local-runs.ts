@@ -12,12 +12,15 @@ const MINUTE_MS = 60_000
 /** Distinguishes this receiver from a run endpoint that the user has set. */
 const RECEIVER_PATH = '/npm-run-dev'
 
-/** Fires the Cron Trigger each minute, which wrangler leaves to others. It never ends. */
-export async function tickEachMinute(baseUrl: string): Promise<never> {
+/**
+ * Fires the Cron Trigger, which wrangler does not: at once, for what came due while the service was stopped, and then at
+ * each full minute. It never ends.
+ */
+export async function tickEachMinute(baseUrl: string, minuteMs: number = MINUTE_MS): Promise<never> {
   for (;;) {
-    await setTimeout(MINUTE_MS - (Date.now() % MINUTE_MS))
-    // A tick that fails is made good by the next; the server prints what was wrong.
+    // The next tick repeats what a failed one left; the server prints the error.
     await fetch(`${baseUrl}/cdn-cgi/handler/scheduled`).catch(() => undefined)
+    await setTimeout(minuteMs - (Date.now() % minuteMs))
   }
 }
 
