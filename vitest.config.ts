@@ -1,13 +1,32 @@
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { putViewer } from './scripts/docs-page.ts'
 import { receiverService } from './test/support/receiver-service.ts'
 
+// Wrangler says on each start where it found secrets.
+process.env.WRANGLER_LOG ??= 'warn'
+
 const migrations = await readD1Migrations('migrations')
 await putViewer()
 
+/** For the processes of wrangler that tests start. */
+const WRANGLER_ENVIRONMENT = {
+  WRANGLER_LOG: 'log',
+  // It would ask the internet for what `request.cf` is here.
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  // A process of wrangler reads 10 MB of code.
+  NODE_COMPILE_CACHE: join(tmpdir(), 'workspace-api-compile-cache'),
+}
+
 export default defineConfig({
   test: {
+    // A test often waits for another process, so one more than there are cores.
+    maxWorkers: availableParallelism() + 1,
+    // What a test prints is shown if it fails: many provoke errors, which the service logs.
+    silent: 'passed-only',
+    slowTestThreshold: 10_000,
     projects: [
       {
         plugins: [
@@ -19,7 +38,7 @@ export default defineConfig({
                 MIGRATIONS: migrations,
                 RATE_LIMIT: 'off',
                 REQUEST_LOG: 'off',
-                VERIFY_LONG: process.env.VERIFY_LONG ?? '',
+                LONG: process.env.LONG ?? '',
                 ENCRYPTION_KEYS: 'test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
               },
             },
@@ -29,6 +48,8 @@ export default defineConfig({
           name: 'workerd',
           include: ['test/**/*.test.ts'],
           exclude: ['test/scripts/**', 'test/browser/**'],
+          // Files share a process of workerd and its stores, which each file finds empty.
+          isolate: false,
           setupFiles: ['test/support/setup.ts'],
           testTimeout: 60_000,
         },
@@ -37,6 +58,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['test/scripts/**/*.test.ts'],
+          env: WRANGLER_ENVIRONMENT,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -46,6 +68,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          env: WRANGLER_ENVIRONMENT,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

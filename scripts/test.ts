@@ -1,0 +1,37 @@
+/**
+ * All checks and all tests. The last line that it prints counts the tests.
+ *
+ *     npm test
+ *     npm test -- --long     more of each test that runs a sample otherwise, and the tests in Chromium
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from './wrangler.ts'
+
+const isLong = process.argv.includes('--long')
+const folder = mkdtempSync(join(tmpdir(), 'workspace-api-tests-'))
+const report = join(folder, 'tests.json')
+
+const failed: string[] = []
+if (!succeeds(['run', '--silent', 'check'])) failed.push('checks')
+const projects = isLong ? ['--project', 'browser'] : []
+const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`]
+if (!succeeds(['run', '--silent', 'verify:tests', '--', ...projects, ...reporters])) failed.push('tests')
+
+// Without a report, Vitest could not start.
+const tests = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
+rmSync(folder, { recursive: true })
+if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`)
+console.log(`${tests?.numPassedTests ?? 0} passed, ${tests?.numFailedTests ?? 1} failed`)
+if (failed.length > 0) process.exitCode = 1
+
+function succeeds(command: readonly string[]): boolean {
+  const { status } = spawnSync('npm', command, {
+    cwd: ROOT,
+    env: { ...process.env, ...(isLong && { LONG: '1' }) },
+    stdio: 'inherit',
+  })
+  return status === 0
+}
