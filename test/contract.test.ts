@@ -446,13 +446,18 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
   }
 
   it('answers with every documented status, each for a cause of its own', async () => {
+    seenStatuses.clear()
     const plain = await prepared()
     expect((await send(operationId, plain.example, plain.key)).status).toBe(contract.success.status)
 
+    const tried = new Set<number | undefined>([undefined])
     for (const { mint, status } of insufficientKeys) {
+      const refusal = status(contract, row)
+      if (tried.has(refusal)) continue
+      tried.add(refusal)
       const { workspace, example } = await prepared()
       const answer = await send(operationId, example, await mint(workspace, contract, example))
-      expect(answer.status).toBe(status(contract, row) ?? contract.success.status)
+      expect(answer.status).toBe(refusal)
     }
 
     const { example, key } = await prepared()

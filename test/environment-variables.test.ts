@@ -9,6 +9,7 @@ import { tick } from '../src/scheduled.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { dumpStores } from './support/examples.ts'
+import { sized } from './support/long-form.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -314,7 +315,7 @@ describe('projectId', () => {
         expect([response.status, response.body]).toEqual([200, { deleted: true, key: variable }])
         expect(await variables(workspace)).toEqual([])
       }),
-      { numRuns: 200, seed: 20260329, endOnFailure: true },
+      { numRuns: sized(60, 200), seed: 20260329, endOnFailure: true },
     )
   })
 })

@@ -13,6 +13,7 @@ import {
   watchedDatabase,
   whileStoring,
 } from './support/bindings.ts'
+import { sized } from './support/long-form.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -478,7 +479,7 @@ describe('a walk', () => {
         expect(seen).toEqual([...new Set(seen)].sort())
         expect([...staying].filter((id) => !seen.includes(id))).toEqual([])
       }),
-      { numRuns: 120, seed: 20260329 },
+      { numRuns: sized(30, 120), seed: 20260329 },
     )
   })
 })

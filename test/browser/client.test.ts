@@ -5,17 +5,11 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type DevServer,
-  freePort,
-  newFolder,
-  readDemo,
-  startDevServer,
-  stopDevServer,
-} from '../support/dev-server.ts'
+import { type DevServer, freePort, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
+import { newState } from '../support/local-state.ts'
 import { launchChromium, newPage } from './chromium.ts'
 
-const state = newFolder()
+const state = newState()
 const pages: Server[] = []
 let allowed: string
 let other: string

@@ -3,15 +3,9 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  type DevServer,
-  freePort,
-  newFolder,
-  ROOT,
-  readDemo,
-  startDevServer,
-  stopDevServer,
-} from '../support/dev-server.ts'
+import { ROOT } from '../support/commands.ts'
+import { type DevServer, freePort, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
+import { newState } from '../support/local-state.ts'
 import { launchChromium, newPage, type Observed } from './chromium.ts'
 import { enterKey, openGroups, tryOperation } from './reference.ts'
 
@@ -34,7 +28,7 @@ const RETRIEVE_PICTURE = {
   path: '/v1/users/{userId}/profile-picture',
 }
 
-const state = newFolder()
+const state = newState()
 let service: DevServer
 let browser: Browser
 let demo: ReturnType<typeof readDemo>

@@ -1,12 +1,13 @@
-/** Input of every kind of wrongness, for every operation: 10,000 requests each whole, a seeded sample in `npm test`. */
+/** Input of every kind of wrongness, for every operation: 10,000 requests each whole, a seeded sample in `npm test` and in its long form. */
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { type ApiResponse, request } from '../support/api.ts'
 import { type Example, exampleList, keyFor, send } from '../support/examples.ts'
+import { sized } from '../support/long-form.ts'
 import { Workspace } from '../support/workspace.ts'
 
-const REQUESTS = env.VERIFY_LONG ? 10_000 : 60
+const REQUESTS = env.LONG === 'whole' ? 10_000 : sized(30, 300)
 
 const HOSTILE_TEXTS = [
   '',

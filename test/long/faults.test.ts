@@ -1,4 +1,4 @@
-/** Faults of the stores, injected on purpose into every operation: 10,000 whole, a seeded sample in `npm test`. */
+/** Faults of the stores, injected on purpose into every operation: 10,000 whole, a seeded sample in `npm test` and in its long form. */
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -6,9 +6,10 @@ import { isTransient, isUnavailable } from '../../src/db/failures.ts'
 import type { Environment } from '../../src/environment.ts'
 import { databaseWith, objectsWith } from '../support/bindings.ts'
 import { exampleList, keyFor, listTables, send } from '../support/examples.ts'
+import { sized } from '../support/long-form.ts'
 import { Workspace } from '../support/workspace.ts'
 
-const INJECTIONS = env.VERIFY_LONG ? 10_000 : 500
+const INJECTIONS = env.LONG === 'whole' ? 10_000 : sized(150, 2000)
 
 /** What D1 says when it fails (Cloudflare's D1 documentation, "Debug D1"), and an error that is nobody's. */
 const D1_ERRORS = [

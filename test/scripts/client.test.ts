@@ -4,7 +4,7 @@ import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestHarness } from 'wrangler'
 import type { Environment } from '../../src/environment.ts'
-import { ROOT } from '../support/dev-server.ts'
+import { ROOT } from '../support/commands.ts'
 import { addOrganization } from '../support/organization.ts'
 
 const workers = createTestHarness({

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { configurationOf } from '../../scripts/wrangler.ts'
-import { ROOT } from '../support/dev-server.ts'
+import { ROOT } from '../support/commands.ts'
 import { endProjects, NOWHERE, newAccount, newProject, run, TOML } from '../support/project.ts'
 
 const MIGRATIONS = readdirSync(join(ROOT, 'migrations')).filter((file) => file.endsWith('.sql'))
@@ -59,9 +59,8 @@ describe('npm run deploy -- --dry-run', () => {
     }
     expect(printed).not.toContain('workers.dev')
     expect(code).toBe(0)
-    const staging = await dryRun('--config', project.config, '--env', 'staging')
-    expect(staging.printed).not.toContain('api.example.com')
-    expect(staging.printed).toContain('placement: mode smart')
+    const staging = configurationOf({ config: project.config, environment: 'staging' })
+    expect([staging.routes, staging.placement]).toEqual([undefined, { mode: 'smart' }])
   })
 
   it.each([
@@ -91,13 +90,13 @@ describe('npm run deploy -- --dry-run', () => {
 describe('npm run deploy', () => {
   const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
 
-  it('takes an empty account to a running service, and upgrades it when run again', async () => {
+  it('takes an empty account to a running service', async () => {
     const { api, deploy, rowsOf } = await newAccount()
     const project = newProject()
-    const first = await deploy(project)
-    expect(first.printed).toContain('is healthy')
-    expect(first.printed).toContain(`uploaded to https://workspace-api.${api.subdomain}.workers.dev\n`)
-    expect(first.code).toBe(0)
+    const { printed, code } = await deploy(project)
+    expect(printed).toContain('is healthy')
+    expect(printed).toContain(`uploaded to https://workspace-api.${api.subdomain}.workers.dev\n`)
+    expect(code).toBe(0)
 
     expect(api.databases.map(({ name }) => name)).toEqual(['workspace-api'])
     expect(api.buckets).toEqual(['workspace-api-objects'])
@@ -120,45 +119,21 @@ describe('npm run deploy', () => {
       text: ENCRYPTION_KEYS,
     })
     expect(upload?.bindings).toContainEqual({ type: 'd1', name: 'DB', id: api.databases[0]?.uuid })
-    expect(first.printed).not.toContain(ENCRYPTION_KEYS)
+    expect(printed).not.toContain(ENCRYPTION_KEYS)
     const uploaded = api.calls.indexOf('PUT /workers/scripts/workspace-api')
     const migrated = api.calls.findIndex((call) => call.endsWith('/query'))
     expect(migrated).toBeGreaterThan(-1)
     expect(migrated).toBeLessThan(uploaded)
 
-    const { organizationId, userId, apiKey } = made(first.printed)
-    expect(first.printed.split(apiKey)).toHaveLength(2)
+    const { organizationId, userId, apiKey } = made(printed)
+    expect(printed.split(apiKey)).toHaveLength(2)
     expect(userId).toBeNull()
     expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Workspace' }])
     expect(rowsOf('apiKeys')).toMatchObject([{ organizationId, userId: null }])
-
-    const { databases, buckets, queues, subdomain, secrets } = api
-    const before = structuredClone({
-      names: databases.map(({ uuid }) => uuid),
-      buckets,
-      queues,
-      subdomain,
-      secrets,
-    })
-    const second = await deploy(project)
-    expect(second.printed).toContain('is healthy')
-    expect(made(second.printed)).toBeNull()
-    expect({
-      names: databases.map(({ uuid }) => uuid),
-      buckets,
-      queues,
-      subdomain: api.subdomain,
-      secrets,
-    }).toEqual(before)
-    const [, upgrade] = api.uploads.get('workspace-api') ?? []
-    expect(upgrade?.bindings.map(({ name }) => name)).not.toContain('ENCRYPTION_KEYS')
-    expect(rowsOf('organizations')).toHaveLength(1)
-    expect(rowsOf('apiKeys')).toHaveLength(1)
-    expect(project.keys()).toEqual({ ENCRYPTION_KEYS })
     expect(readFileSync(project.config, 'utf8')).toBe(TOML)
   })
 
-  it('makes staging beside it, for a user, and turns read replication on where that is set', async () => {
+  it('creates staging for a user with read replication, and upgrades it when run again', async () => {
     const { api, deploy, rowsOf, variables } = await newAccount()
     const project = newProject(TOML.replaceAll('READ_REPLICATION = "off"', 'READ_REPLICATION = "on"'))
     const args = ['--env', 'staging', '--organization', 'Acme', '--user', 'ada', '--subdomain', 'acme']
@@ -169,7 +144,8 @@ describe('npm run deploy', () => {
     ])
     expect([...api.uploads.keys()]).toEqual(['workspace-api-staging'])
     expect(api.subdomain).toBe('acme')
-    expect(project.keys('staging')).toHaveProperty('ENCRYPTION_KEYS')
+    const keys = project.keys('staging')
+    expect(keys).toHaveProperty('ENCRYPTION_KEYS')
     const { organizationId } = made(printed)
     expect(rowsOf('organizations')).toMatchObject([{ id: organizationId, name: 'Acme' }])
     expect(rowsOf('users')).toMatchObject([{ organizationId, id: 'ada' }])
@@ -180,12 +156,25 @@ describe('npm run deploy', () => {
     const elsewhere = await run('bootstrap', key, variables)
     expect([elsewhere.code, rowsOf('apiKeys').length]).toEqual([1, 2])
 
+    const resources = () => {
+      const { databases, buckets, queues, subdomain, secrets } = api
+      return structuredClone({ ids: databases.map(({ uuid }) => uuid), buckets, queues, subdomain, secrets })
+    }
+    const before = resources()
     writeFileSync(project.config, TOML)
-    await deploy(project, '--env', 'staging')
+    const upgraded = await deploy(project, '--env', 'staging')
+    expect(upgraded.printed).toContain('is well')
+    expect(made(upgraded.printed)).toBeNull()
+    expect(resources()).toEqual(before)
+    const [, upgrade] = api.uploads.get('workspace-api-staging') ?? []
+    expect(upgrade?.bindings.map(({ name }) => name)).not.toContain('ENCRYPTION_KEYS')
+    expect([rowsOf('organizations').length, rowsOf('apiKeys').length]).toEqual([1, 2])
+    expect(project.keys('staging')).toEqual(keys)
+    expect(readFileSync(project.config, 'utf8')).toBe(TOML)
     expect(api.databases[0]?.read_replication).toEqual({ mode: 'disabled' })
   })
 
-  it('says which step failed, and goes on from there when run again', async () => {
+  it('says which step failed, and continues from there when run again', async () => {
     const { api, deploy, rowsOf } = await newAccount()
     const project = newProject()
     const failAt = async (call: string, status: number, title: string) => {

@@ -1,25 +1,29 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { localDatabaseFile } from '../../scripts/database.ts'
+import { tickEachMinute } from '../../scripts/local-runs.ts'
 import { Service } from '../../scripts/service.ts'
+import { callScript, ROOT } from '../support/commands.ts'
 import {
   curlLinesOf,
   type DevServer,
   freePort,
   newFolder,
-  ROOT,
   readDemo,
-  runScript,
   startDevServer,
   stopDevServer,
 } from '../support/dev-server.ts'
+import { newState, rowsOf } from '../support/local-state.ts'
 
-const bootstrap = (...args: string[]) => runScript('bootstrap', ...args)
+const bootstrap = (...args: string[]) => callScript('bootstrap', ...args)
 
 /** What a shell would call curl with: the arguments of each call. */
 function curlCallsOf(lines: string): string[][] {
@@ -80,6 +84,13 @@ describe('npm run dev', () => {
       200,
       { database: 'answers', schema: 'current', encryptionKeys: 'configured' },
     ])
+  })
+
+  it('lets its owner alone read the database and the demo', () => {
+    const database = localDatabaseFile({ remote: false, persistTo: state })
+    for (const file of [database, join(state, 'demo.json'), join(state, 'demo.env')]) {
+      expect([file, statSync(file).mode & 0o077]).toEqual([file, 0])
+    }
   })
 
   it('describes a workspace like a real one in demo.json', async () => {
@@ -176,22 +187,6 @@ describe('npm run dev', () => {
     }
   })
 
-  it('fires a schedule within the minute, and prints the delivery', async () => {
-    const demo = readDemo(state)
-    const api = new Service(demo.baseUrl, demo.apiKey)
-    const { body } = await api.send<{ id: string }>('POST', `/v1/agents/${demo.agentId}/schedules`, {
-      cron: '* * * * *',
-    })
-    const path = `/v1/agents/${demo.agentId}/schedules/${body.id}`
-    const runs = async () =>
-      (await api.send<{ items: { id: string; status: string }[] }>('GET', `${path}/runs`)).body.items
-    while (!(await runs()).some(({ status }) => status === 'delivered')) await setTimeout(1000)
-    const [run] = await runs()
-    expect(service.printed).toContain(`Run ${run?.id}: "* * * * *" of agent ${demo.agentId} came due at `)
-    expect(service.printed).not.toContain('refused')
-    await api.send('DELETE', path)
-  })
-
   it('keeps no value and no secret in plain text, in no file of the database and in no log', async () => {
     const demo = readDemo(state)
     const value = `a value that nobody may find ${crypto.randomUUID()}`
@@ -213,18 +208,32 @@ describe('npm run dev', () => {
     expect(holdsText(state, demo.organizationId)).toBe(true)
   })
 
-  it('ends without a message, and keeps what is there when it is run again', async () => {
+  it('ends without a message, keeps its data when it is run again, and fires what came due meanwhile', async () => {
     const before = readDemo(state)
+    const api = new Service(before.baseUrl, before.apiKey)
+    const schedules = `/v1/agents/${before.agentId}/schedules`
+    const { body: schedule } = await api.send<{ id: string }>('POST', schedules, { cron: '* * * * *' })
     const { printed } = service
     expect(await stopDevServer(service)).toBe(0)
     expect(service.printed.slice(printed.length)).toMatch(/^(Run .*\n)*$/)
+    const dueAt = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString()
+    await rowsOf(state, `UPDATE "schedules" SET "nextRunAt" = '${dueAt}' WHERE "id" = '${schedule.id}'`)
     service = await startDevServer(state, port, '--verbose')
+    const path = `${schedules}/${schedule.id}`
+    const run = await vi.waitFor(
+      async () => {
+        const { body } = await api.send<{ items: { id: string; status: string }[] }>('GET', `${path}/runs`)
+        expect(body.items).toMatchObject([{ status: 'delivered' }])
+        return body.items[0]
+      },
+      { timeout: 60_000, interval: 200 },
+    )
+    expect(service.printed).toContain(`Run ${run?.id}: "* * * * *" of agent ${before.agentId} came due at `)
+    expect(service.printed).not.toContain('refused')
+    await api.send('DELETE', path)
     expect(readDemo(state)).toEqual(before)
     expect(service.printed).toContain(before.apiKey)
-    const response = await fetch(`${before.baseUrl}/v1/skills/${before.skillId}`, {
-      headers: { Authorization: `Bearer ${before.apiKey}` },
-    })
-    expect(response.status).toBe(200)
+    expect((await api.send('GET', `/v1/skills/${before.skillId}`)).status).toBe(200)
   })
 
   it('shows with --verbose what wrangler prints, and a command for each of the seven operations', async () => {
@@ -323,8 +332,27 @@ describe('npm run dev', () => {
   })
 })
 
+describe('the tick of npm run dev', () => {
+  it('comes at once and at each full minute, also after one that failed', async () => {
+    const MINUTE_MS = 100
+    const ticks: { path: string | undefined; afterMs: number }[] = []
+    const server = createServer((request, response) => {
+      ticks.push({ path: request.url, afterMs: Date.now() % MINUTE_MS })
+      if (ticks.length === 2) response.destroy()
+      else response.end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    void tickEachMinute(`http://127.0.0.1:${port}`, MINUTE_MS)
+    await vi.waitFor(() => expect(ticks.length).toBeGreaterThan(3), { timeout: 10_000 })
+    server.close()
+    server.closeAllConnections()
+    expect(new Set(ticks.map(({ path }) => path))).toEqual(new Set(['/cdn-cgi/handler/scheduled']))
+  })
+})
+
 describe('npm run dev -- --var LOCAL_RUN_ENDPOINTS:off', () => {
-  const state = newFolder()
+  const state = newState()
   let service: DevServer
 
   beforeAll(async () => {

@@ -1,33 +1,25 @@
-import { spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type DevServer,
-  freePort,
-  newFolder,
-  ROOT,
-  readDemo,
-  startDevServer,
-  stopDevServer,
-} from '../support/dev-server.ts'
+import { runScript } from '../support/commands.ts'
+import { freePort, newFolder } from '../support/dev-server.ts'
+import { type RunningService, startService } from '../support/service.ts'
 
 describe('npm run env:push', () => {
-  const state = newFolder()
-  let server: DevServer
+  const folder = newFolder()
+  let service: RunningService
   let url: string
   let apiKey: string
   let projects = 0
 
   beforeAll(async () => {
-    const port = await freePort()
-    server = await startDevServer(state, port)
-    url = `http://localhost:${port}`
-    apiKey = readDemo(state).apiKey
+    service = await startService()
+    url = service.url
+    apiKey = (await service.addOrganization()).apiKey
   })
   afterAll(async () => {
-    await stopDevServer(server)
-    rmSync(state, { recursive: true })
+    await service.close()
+    rmSync(folder, { recursive: true })
   })
 
   async function call(method: string, path: string, body?: object) {
@@ -52,19 +44,12 @@ describe('npm run env:push', () => {
   }
 
   function fileOf(content: string | Buffer): string {
-    const file = join(state, 'example.env')
+    const file = join(folder, 'example.env')
     writeFileSync(file, content)
     return file
   }
 
-  function run(...args: string[]) {
-    const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'env:push', '--', ...args], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      env: { ...process.env, WORKSPACE_API_KEY: apiKey },
-    })
-    return { status, stdout, stderr }
-  }
+  const run = (...args: string[]) => runScript('env:push', args, { WORKSPACE_API_KEY: apiKey })
 
   const push = (content: string | Buffer, project: string, ...more: string[]) =>
     run(fileOf(content), '--project', project, '--url', url, ...more)
@@ -80,14 +65,14 @@ describe('npm run env:push', () => {
       'TOKEN=secret-5',
     ].join('\n')
     const expected = ['EMPTY', 'LINES', 'QUOTED', 'TOKEN', 'UNICODE']
-    const first = push(file, project)
+    const first = await push(file, project)
     expect([first.status, first.stderr]).toEqual([0, ''])
     expect(first.stdout.trim().split('\n').sort()).toEqual([
       '5 variables pushed',
       ...expected.map((name) => `created   ${name}`),
     ])
     expect(await names(project)).toEqual(expected)
-    expect(push('TOKEN=secret-6\nNEW=secret-7\n', project).stdout).toBe(
+    expect((await push('TOKEN=secret-6\nNEW=secret-7\n', project)).stdout).toBe(
       'created   NEW\nupdated   TOKEN\n2 variables pushed\n',
     )
     expect(await names(project)).toEqual([...expected, 'NEW'].sort())
@@ -96,10 +81,10 @@ describe('npm run env:push', () => {
   it('sends as many requests as the variables need', async () => {
     const project = await newProject()
     const many = Array.from({ length: 200 }, (_, index) => `MANY_${index}=${index}`)
-    expect(push(many.join('\n'), project).stdout).toContain('200 variables pushed')
+    expect((await push(many.join('\n'), project)).stdout).toContain('200 variables pushed')
     // In JSON, each of these bytes is six.
     const large = Array.from({ length: 30 }, (_, index) => `LARGE_${index}="${'\u0001'.repeat(65_536)}"`)
-    expect(push(large.join('\n'), project).stdout).toContain('30 variables pushed')
+    expect((await push(large.join('\n'), project)).stdout).toContain('30 variables pushed')
     expect(await names(project)).toHaveLength(230)
     const batches = new Set((await list(project)).map(({ createdAt }) => createdAt))
     expect(batches.size).toBe(2 + 2)
@@ -115,7 +100,7 @@ describe('npm run env:push', () => {
     ['a wrong name after the first hundred', manyAndWrong(), /^A-B: /],
   ])('refuses a file with %s, and pushes nothing', async (_, content, message) => {
     const project = await newProject()
-    const { status, stdout, stderr } = push(content, project)
+    const { status, stdout, stderr } = await push(content, project)
     expect([status, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(message)
     expect(stderr).not.toMatch(/secret|\n.*\n/)
@@ -126,8 +111,8 @@ describe('npm run env:push', () => {
     const project = await newProject()
     const file = fileOf('TOKEN=secret\n')
     const cases: [string[], RegExp][] = [
-      [[join(state, 'missing.env'), '--project', project], /missing\.env.*ENOENT/],
-      [[state, '--project', project], /EISDIR/],
+      [[join(folder, 'missing.env'), '--project', project], /missing\.env.*ENOENT/],
+      [[folder, '--project', project], /EISDIR/],
       [[file], /^Usage: /],
       [['--project', project], /^Usage: /],
       [[file, file, '--project', project], /^Usage: /],
@@ -139,7 +124,7 @@ describe('npm run env:push', () => {
       [[file, '--project', project, '--url', `http://localhost:${await freePort()}`], /No answer from/],
     ]
     for (const [args, message] of cases) {
-      const { status, stdout, stderr } = run(...args)
+      const { status, stdout, stderr } = await run(...args)
       expect([status, stdout]).toEqual([1, ''])
       expect(stderr).toMatch(message)
       expect(stderr).not.toContain('secret')

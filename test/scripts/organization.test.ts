@@ -2,17 +2,11 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
-import {
-  freePort,
-  newFolder,
-  readDemo,
-  runScript,
-  startDevServer,
-  stopDevServer,
-} from '../support/dev-server.ts'
-import { countOf, rowsOf } from '../support/local-state.ts'
+import { callScript } from '../support/commands.ts'
+import { freePort, newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
+import { countOf, newState, rowsOf } from '../support/local-state.ts'
 
-const state = newFolder()
+const state = newState()
 const files = newFolder()
 let demo: ReturnType<typeof readDemo>
 let organizationId: string
@@ -20,6 +14,8 @@ let organizationId: string
 /** Paths that the service stores, and that a file system does not take as they are, or only one of them. */
 const LONG = 'x'.repeat(300)
 const PATHS = ['a.txt', 'src/b.txt', 'd', 'd/e', LONG, `${'y/'.repeat(200)}z`]
+/** Wrangler needs a second to read a content, unless it is empty. */
+const contentOf = (path: string) => (['a.txt', 'd/e'].includes(path) ? `The content of ${path}` : '')
 
 beforeAll(async () => {
   const server = await startDevServer(state, await freePort())
@@ -28,7 +24,7 @@ beforeAll(async () => {
   const grace = new Service(demo.baseUrl, apiKey)
   for (const path of PATHS) {
     const query = new URLSearchParams({ path })
-    await grace.send('PUT', `/v1/sessions/${sessionId}/files?${query}`, Buffer.from(`The content of ${path}`))
+    await grace.send('PUT', `/v1/sessions/${sessionId}/files?${query}`, Buffer.from(contentOf(path)))
   }
   await grace.send('PUT', '/v1/users/grace/profile-picture', Buffer.from('GIF89a'))
   await grace.send('PUT', `/v1/projects/${projectId}/environment-variables/TOKEN`, { value: 'a secret' })
@@ -61,7 +57,7 @@ describe('npm run organization', () => {
       ),
     )
   const exportTo = (output: string) =>
-    runScript('organization', 'export', organizationId, '--output', output, '--persist-to', state)
+    callScript('organization', 'export', organizationId, '--output', output, '--persist-to', state)
 
   it('exports all of an organization but its secrets', async () => {
     const output = join(files, 'globex')
@@ -79,7 +75,7 @@ describe('npm run organization', () => {
     const exported = contents.filter(({ path }) => path !== undefined)
     expect(exported.map(({ path }) => path).sort()).toEqual([...PATHS].sort())
     for (const { file, path } of exported) {
-      expect(readFileSync(join(output, file), 'utf8')).toBe(`The content of ${path}`)
+      expect(readFileSync(join(output, file), 'utf8')).toBe(contentOf(path))
     }
     const { sessionId } = demo.otherOrganization
     expect(exported.find(({ path }) => path === 'src/b.txt').file).toBe(`files/${sessionId}/src/b.txt`)
@@ -121,7 +117,7 @@ describe('npm run organization', () => {
   it('deletes all of it, and nothing of another', async () => {
     const others = await countsOf('<>')
     const remove = (name: string) =>
-      runScript('organization', 'delete', organizationId, '--name', name, '--persist-to', state)
+      callScript('organization', 'delete', organizationId, '--name', name, '--persist-to', state)
     expect(() => remove('Acme')).toThrow(/--name/)
     expect(remove('Globex')).toContain('0 tables have rows of the organization')
     expect(new Set(Object.values(await countsOf('=')))).toEqual(new Set([0]))
@@ -137,10 +133,10 @@ describe('npm run reseal', () => {
       `SELECT substr(substr("sealedValue", 4), 1, instr(substr("sealedValue", 4), '.') - 1) AS "keyId"
        FROM "environmentVariables" LIMIT 1`,
     )
-    const watched = runScript('reseal', '--to', String(keyId), '--persist-to', state)
+    const watched = callScript('reseal', '--to', String(keyId), '--persist-to', state)
     expect(watched).toMatch(
       /^\d+ values are encrypted with \S+, 0 with older keys\nYou can remove the older keys/,
     )
-    expect(() => runScript('reseal', '--persist-to', state)).toThrow(/--to/)
+    expect(() => callScript('reseal', '--persist-to', state)).toThrow(/--to/)
   })
 })

@@ -8,7 +8,8 @@ import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestHarness } from 'wrangler'
 import type { Environment } from '../../src/environment.ts'
-import { newFolder, ROOT } from '../support/dev-server.ts'
+import { ROOT } from '../support/commands.ts'
+import { newFolder } from '../support/dev-server.ts'
 import { addOrganization } from '../support/organization.ts'
 
 const newKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`

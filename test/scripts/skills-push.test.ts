@@ -1,40 +1,26 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
-import {
-  type DevServer,
-  freePort,
-  newFolder,
-  ROOT,
-  readDemo,
-  startDevServer,
-  stopDevServer,
-} from '../support/dev-server.ts'
+import { runScript } from '../support/commands.ts'
+import { freePort, newFolder } from '../support/dev-server.ts'
+import { type RunningService, startService } from '../support/service.ts'
 
-const state = newFolder()
-let server: DevServer
+let running: RunningService
 let url: string
-/** Of an organization of the demo workspace. */
+/** Of one organization. */
 let key: string
 let service: Service
-/** Of the other. */
-let otherKey: string
 
 beforeAll(async () => {
   // More skills than a page has: the quota has to be larger, too.
-  server = await startDevServer(state, await freePort(), '--var', 'SKILL_LIMIT:2000')
-  const demo = readDemo(state)
-  url = demo.baseUrl
-  key = demo.apiKey
+  running = await startService({ SKILL_LIMIT: '2000' })
+  url = running.url
+  key = (await running.addOrganization()).apiKey
   service = new Service(url, key)
-  otherKey = demo.otherOrganization.apiKey
 })
-afterAll(async () => {
-  await stopDevServer(server)
-  rmSync(state, { recursive: true })
-})
+afterAll(() => running.close())
 
 /** A new folder for each test. */
 let folder: string
@@ -60,12 +46,9 @@ const entry = (name: string, description = 'Writes notes.') =>
   `---\nname: ${name}\ndescription: ${description}\n---\n\n# Notes\n`
 
 /** Runs the script in the folder of the test. */
-function push(folders: readonly string[], flags = ['--url', url, '--key', key], environment = {}) {
-  const { status, stdout, stderr } = spawnSync(
-    'node',
-    [join(ROOT, 'scripts', 'skills-push.ts'), ...folders, ...flags],
-    { cwd: folder, encoding: 'utf8', env: { ...process.env, WORKSPACE_API_KEY: '', ...environment } },
-  )
+async function push(folders: readonly string[], flags = ['--url', url, '--key', key], environment = {}) {
+  const variables = { WORKSPACE_API_KEY: '', ...environment }
+  const { status, stdout, stderr } = await runScript('skills:push', [...folders, ...flags], variables, folder)
   const lines = (text: string) => text.split('\n').slice(0, -1)
   return { status, printed: lines(stdout), failed: lines(stderr) }
 }
@@ -99,7 +82,7 @@ it('publishes a folder with all files below it, byte for byte', async () => {
     'sub/SKILL.md': entry('sub'),
     '\u65e5\u672c (1).txt': '\u{1f469}\u200d\u{1f680} \u0001\u001b no last line',
   }
-  expect(push([write('whole', files)])).toEqual(pushed('created   whole, 7 files'))
+  expect(await push([write('whole', files)])).toEqual(pushed('created   whole, 7 files'))
   const { description, contents } = await retrieve('whole')
   expect(description).toBe('Writes: \u00e9.')
   expect(contents).toEqual(files)
@@ -108,23 +91,23 @@ it('publishes a folder with all files below it, byte for byte', async () => {
 it('pushes again only what changed', async () => {
   const files = { 'SKILL.md': entry('again'), 'a.md': 'a', 'b.md': 'b' }
   const path = write('again', files)
-  expect(push([path])).toEqual(pushed('created   again, 3 files'))
+  expect(await push([path])).toEqual(pushed('created   again, 3 files'))
   const first = await retrieve('again')
-  expect(push([path])).toEqual(pushed('unchanged again, 3 files'))
+  expect(await push([path])).toEqual(pushed('unchanged again, 3 files'))
   expect(await retrieve('again')).toEqual(first)
 
   rmSync(join(path, 'a.md'))
   write('again', { 'b.md': 'changed' })
-  expect(push([path])).toEqual(pushed('updated   again, 2 files'))
+  expect(await push([path])).toEqual(pushed('updated   again, 2 files'))
   const second = await retrieve('again')
   expect(second.contents).toEqual({ 'SKILL.md': files['SKILL.md'], 'b.md': 'changed' })
   expect(second.files[1]?.id).toBe(first.files[2]?.id)
 
   await service.send('PATCH', `/v1/skills/${first.id}`, { description: 'Changed elsewhere.' })
-  expect(push([path])).toEqual(pushed('updated   again, 2 files'))
+  expect(await push([path])).toEqual(pushed('updated   again, 2 files'))
   const third = await retrieve('again')
   expect([third.description, third.contents]).toEqual(['Writes notes.', second.contents])
-  expect(push([path])).toEqual(pushed('unchanged again, 2 files'))
+  expect(await push([path])).toEqual(pushed('unchanged again, 2 files'))
 })
 
 it('publishes each skill of a collection, and passes the rest over', async () => {
@@ -132,7 +115,7 @@ it('publishes each skill of a collection, and passes the rest over', async () =>
   for (const name of ['one', 'two']) write(`all/${name}`, { 'SKILL.md': entry(name) })
   const three = write('three', { 'SKILL.md': entry('three') })
   symlinkSync(three, join(folder, 'all', 'link'))
-  expect(push(['all', 'three'])).toEqual(
+  expect(await push(['all', 'three'])).toEqual(
     pushed(
       'skipped   all/link: a symbolic link',
       'created   one, 1 file',
@@ -155,7 +138,7 @@ it('skips what is not text, links, and what belongs to Git and the Finder', asyn
   })
   symlinkSync(join(path, '.gitignore'), join(path, 'link.md'))
   symlinkSync(path, join(path, 'assets', 'loop'))
-  const { status, printed, failed } = push(['mixed'])
+  const { status, printed, failed } = await push(['mixed'])
   expect([status, printed.at(-1), failed]).toEqual([0, 'created   mixed, 2 files', []])
   expect(printed.slice(0, -1).sort()).toEqual([
     'skipped   mixed/assets/latin.txt: not text in UTF-8',
@@ -173,7 +156,7 @@ it.each([
   ['folded', '---\nname: folded\ndescription: >\n  Writes\n  notes.\nlicense: MIT\n---\nText\n---\n'],
   ['bare', '---\nname: bare\ndescription: |\n  Writes notes.\n---'],
 ])('reads the front matter of %s', async (name, content) => {
-  expect(push([write(name, { 'SKILL.md': content })]).status).toBe(0)
+  expect((await push([write(name, { 'SKILL.md': content })])).status).toBe(0)
   const skill = await retrieve(name)
   expect([skill.description, skill.contents]).toEqual(['Writes notes.', { 'SKILL.md': content }])
 })
@@ -198,7 +181,7 @@ it('says what is wrong with a skill, and publishes the others', async () => {
   }
   for (const [name, files] of Object.entries(skills)) write(`all/${name}`, files)
   write('none', { 'docs/guide.md': '' })
-  const { status, printed, failed } = push(['missing', 'all', 'none'])
+  const { status, printed, failed } = await push(['missing', 'all', 'none'])
   expect(status).toBe(1)
   expect(printed).toEqual([
     'skipped   all/i-binary/SKILL.md: not text in UTF-8',
@@ -227,7 +210,7 @@ it("reports the service's own words", async () => {
   const reader = { name: 'reader', scopes: ['skills:read'] }
   const { token } = (await service.send<{ token: string }>('POST', '/v1/api-keys', reader)).body
   const refusal = 'This API key lacks the scope "skills:write".'
-  expect(push(['a', 'b'], ['--url', url, '--key', token])).toEqual({
+  expect(await push(['a', 'b'], ['--url', url, '--key', token])).toEqual({
     status: 1,
     printed: [],
     failed: [`failed    a: ${refusal}`, `failed    b: ${refusal}`],
@@ -235,38 +218,38 @@ it("reports the service's own words", async () => {
 })
 
 it('finds a skill on whichever page it is', async () => {
-  const other = new Service(url, otherKey)
-  const add = (index: number) =>
-    other.send('POST', '/v1/skills', { name: `skill-${index}`, description: 'One of many.', files: [] })
-  for (let start = 0; start < 1000; start += 50) {
-    await Promise.all(Array.from({ length: 50 }, (_, index) => add(start + index)))
-  }
+  const other = await running.addOrganization()
+  const skills = Array.from({ length: 1000 }, (_, index) => ({ id: newUuid(), name: `skill-${index}` }))
+  await running.database
+    .prepare(
+      `INSERT INTO "skills" ("organizationId", "id", "name", "description", "revision", "createdAt", "updatedAt")
+       SELECT ?, value ->> 'id', value ->> 'name', 'One of many.', value ->> 'id', ?2, ?2 FROM json_each(?3)`,
+    )
+    .bind(other.id, '2026-01-01T00:00:00.000Z', JSON.stringify(skills))
+    .run()
   const path = write('last', { 'SKILL.md': entry('last') })
-  const flags = ['--url', url, '--key', otherKey]
-  expect(push([path], flags)).toEqual(pushed('created   last, 1 file'))
-  expect(push([path], flags)).toEqual(pushed('unchanged last, 1 file'))
+  const flags = ['--url', url, '--key', other.apiKey]
+  expect(await push([path], flags)).toEqual(pushed('created   last, 1 file'))
+  expect(await push([path], flags)).toEqual(pushed('unchanged last, 1 file'))
 })
 
-it('takes the key from the command line, the environment or the demo workspace, in this order', () => {
+it('takes the key from the command line, the environment or the demo workspace, in this order', async () => {
   write('a', { 'SKILL.md': entry('keyed') })
   const at = ['--url', `${url}/`]
-  const none = push(['a'], at)
+  const none = await push(['a'], at)
   expect([none.status, none.printed]).toEqual([1, []])
   expect(none.failed).toEqual([expect.stringMatching(/--key.*WORKSPACE_API_KEY.*npm run dev/)])
   const demo = (apiKey: string) => write('.wrangler/state', { 'demo.json': JSON.stringify({ apiKey }) })
   demo('wrong')
-  const option = push(['a'], [...at, '--key', key], { WORKSPACE_API_KEY: 'wrong' })
+  const option = await push(['a'], [...at, '--key', key], { WORKSPACE_API_KEY: 'wrong' })
   expect(option).toEqual(pushed('created   keyed, 1 file'))
-  expect(push(['a'], at, { WORKSPACE_API_KEY: key })).toEqual(pushed('unchanged keyed, 1 file'))
+  expect(await push(['a'], at, { WORKSPACE_API_KEY: key })).toEqual(pushed('unchanged keyed, 1 file'))
   demo(key)
-  expect(push(['a'], at)).toEqual(pushed('unchanged keyed, 1 file'))
+  expect(await push(['a'], at)).toEqual(pushed('unchanged keyed, 1 file'))
 })
 
-it('runs under npm, and says what is wrong with its call', async () => {
-  const run = (...args: string[]) =>
-    spawnSync('npm', ['run', '--silent', 'skills:push', '--', ...args], { cwd: ROOT, encoding: 'utf8' })
-  const path = write('npm', { 'SKILL.md': entry('under-npm') })
-  expect(run(path, '--url', url, '--key', key).stdout).toBe('created   under-npm, 1 file\n')
+it('says what is wrong with its call', async () => {
+  const path = write('call', { 'SKILL.md': entry('call') })
   const nobody = `http://localhost:${await freePort()}`
   for (const [args, words] of [
     [[], /^Usage: /],
@@ -275,7 +258,7 @@ it('runs under npm, and says what is wrong with its call', async () => {
     [[path, '--url', url, '--key', 'wsk_x'], /^The API key is not valid/],
     [[path, '--url', nobody, '--key', key], /^No answer from http:\/\/localhost:\d+: ECONNREFUSED$/m],
   ] as const) {
-    const { status, stdout, stderr } = run(...args)
+    const { status, stdout, stderr } = await runScript('skills:push', args)
     expect([status, stdout, stderr]).toEqual([1, '', expect.stringMatching(words)])
     expect(stderr).not.toMatch(/\n +at /)
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Unstable_Config as Config, unstable_readConfig as readConfig } from 'wrangler'
-import { ROOT } from '../support/dev-server.ts'
+import { ROOT } from '../support/commands.ts'
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { newFolder } from './dev-server.ts'
+import { applyMigrations } from './local-state.ts'
 
 const ACCOUNT_ID = '0123456789abcdef0123456789abcdef'
 const ACCOUNT = { id: ACCOUNT_ID, name: 'Acme' }
@@ -112,18 +113,10 @@ export class CloudflareApi {
   /** As `npm run deploy` leaves an account, apart from what is not asked for again. */
   deployed(
     worker: string,
-    migrations: readonly { readonly name: string; readonly sql: string }[],
     resources: { readonly buckets: readonly string[]; readonly queues: readonly string[] },
   ): void {
     const { uuid } = this.#makeDatabase(worker)
-    const { sqlite } = this.#database(uuid)
-    sqlite.exec(
-      'CREATE TABLE d1_migrations(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)',
-    )
-    for (const { name, sql } of migrations) {
-      sqlite.exec(sql)
-      sqlite.prepare('INSERT INTO "d1_migrations" ("name") VALUES (?)').run(name)
-    }
+    applyMigrations(this.#database(uuid).sqlite)
     this.uploads.set(worker, [{ bindings: [{ type: 'd1', name: 'DB', id: uuid }] }])
     this.buckets.push(...resources.buckets)
     this.queues.push(...resources.queues)

@@ -1,20 +1,10 @@
 /** `npm run dev`, for tests on Node: each on a state folder and a port of its own. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
-export const ROOT = join(import.meta.dirname, '..', '..')
-
-/** Runs a script of package.json. @returns what it printed. @throws if it failed, with what it said. */
-export function runScript(script: string, ...args: string[]): string {
-  return execFileSync('npm', ['run', '--silent', script, '--', ...args], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-}
+import { ROOT } from './commands.ts'
 
 /** The commands that its screen ends with. */
 const CURL_LINES = 3

@@ -17,7 +17,7 @@ const operations = await loadOperations()
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by names that only it knows
 export const document: any = JSON.parse(openapiDocument(operations))
 
-/** Which statuses of which operation the tests of this file have seen: `updatePin 200`. */
+/** Which statuses of which operation the tests have seen: `updatePin 200`. */
 export const seenStatuses = new Set<string>()
 
 const validators = new Map<object, Validator>()

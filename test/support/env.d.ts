@@ -5,8 +5,8 @@ declare global {
   namespace Cloudflare {
     interface Env extends Environment {
       readonly MIGRATIONS: D1Migration[]
-      /** Not empty: the tests that run a seeded sample run whole (`npm run verify:long`). */
-      readonly VERIFY_LONG: string
+      /** Not empty: the tests that run a sample run whole (`npm test -- --long`). */
+      readonly LONG: string
     }
   }
 }

@@ -1,5 +1,4 @@
 /** Every operation with its example, and the keys that operations refuse. */
-import { env } from 'cloudflare:workers'
 import { mintToken } from '../../src/access/api-key.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import type { Contract } from '../../src/http/contract.ts'
@@ -23,6 +22,7 @@ const operations = await loadOperations()
 
 export type { Example, Row, Variation } from './example.ts'
 export { withIds } from './example.ts'
+export { dumpStores, listTables } from './stores.ts'
 
 /** By operationId. */
 export const examples: Rows = {
@@ -139,30 +139,4 @@ export function send(operationId: string, example: Example, key?: string): Promi
   const method = operations.find(({ contract }) => contract.operationId === operationId)?.contract.method
   if (!method) throw new Error(`There is no operation ${operationId}`)
   return request(method, path, { ...options, ...(key !== undefined && { key }) })
-}
-
-/** The tables, as the database lists them. */
-export async function listTables(): Promise<string[]> {
-  const { results } = await env.DB.prepare(
-    `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'
-     AND name NOT IN ('d1_migrations', 'sqlite_sequence') ORDER BY name`,
-  ).all<{ name: string }>()
-  return results.map(({ name }) => name)
-}
-
-/**
- * Every row of every table, and every object.
- * @param without a column that is left out: a refusal may note when its key was last used.
- */
-export async function dumpStores(without = 'lastUsedAt'): Promise<Record<string, string[]>> {
-  const tables = await listTables()
-  const dumps = await env.DB.batch<Record<string, unknown>>(
-    tables.map((table) => env.DB.prepare(`SELECT * FROM "${table}"`)),
-  )
-  const rows = tables.map((table, index): [string, string[]] => [
-    table,
-    (dumps[index]?.results ?? []).map((row) => JSON.stringify({ ...row, [without]: undefined })).sort(),
-  ])
-  const { objects } = await env.OBJECTS.list()
-  return { ...Object.fromEntries(rows), objects: objects.map(({ key, etag }) => `${key} ${etag}`).sort() }
 }

@@ -1,9 +1,9 @@
 /** A copy of the project, and the stand-in for a Cloudflare account that it is deployed to, for tests on Node. */
-import { spawn } from 'node:child_process'
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CloudflareApi } from './cloudflare-api.ts'
-import { newFolder, ROOT } from './dev-server.ts'
+import { ROOT, runScript } from './commands.ts'
+import { newFolder } from './dev-server.ts'
 
 export const TOML = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
 
@@ -14,25 +14,9 @@ export const NOWHERE = {
   CLOUDFLARE_ACCOUNT_ID: '',
 }
 
-interface Ended {
-  readonly code: number | null
-  readonly printed: string
-}
-
-export async function run(
-  script: string,
-  args: readonly string[],
-  variables: Record<string, string>,
-): Promise<Ended> {
-  const child = spawn('npm', ['run', '--silent', script, '--', ...args], {
-    cwd: ROOT,
-    env: { ...process.env, ...variables },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { code, printed }
+export async function run(script: string, args: readonly string[], variables: Record<string, string>) {
+  const { status, printed } = await runScript(script, args, variables)
+  return { code: status, printed }
 }
 
 /** A copy of wrangler.toml, with changes, where the rest of the project is too. */

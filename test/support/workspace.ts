@@ -43,8 +43,12 @@ export class Workspace {
   static async create(): Promise<Workspace> {
     const workspace = new Workspace()
     const organization = { id: workspace.organizationId, name: 'Acme', createdAt: now() }
-    await runBatch(env.DB, [provisioning.insertOrganization], organization)
-    await workspace.addUser(workspace.userId)
+    const times = { createdAt: now(), updatedAt: now() }
+    const user = { organizationId: workspace.organizationId, id: workspace.userId, name: 'Ada', ...times }
+    await env.DB.batch([
+      bind(env.DB, provisioning.insertOrganization, organization),
+      bind(env.DB, inserting(tables.users), { ...nulls(tables.users), ...user }),
+    ])
     return workspace
   }
 
@@ -337,11 +341,18 @@ export class Workspace {
 
   /** Every row of the organization in a table. */
   async dump(table: string): Promise<Record<string, unknown>[]> {
-    const column = table === 'organizations' ? 'id' : 'organizationId'
-    const { results } = await env.DB.prepare(`SELECT * FROM "${table}" WHERE "${column}" = ?`)
-      .bind(this.organizationId)
-      .all()
-    return results
+    const [rows = []] = await this.dumpAll([table])
+    return rows
+  }
+
+  /** Every row of the organization in each of the tables. */
+  async dumpAll(tables: readonly string[]): Promise<Record<string, unknown>[][]> {
+    const select = (table: string) => {
+      const column = table === 'organizations' ? 'id' : 'organizationId'
+      return env.DB.prepare(`SELECT * FROM "${table}" WHERE "${column}" = ?`).bind(this.organizationId)
+    }
+    const results = await env.DB.batch<Record<string, unknown>>(tables.map(select))
+    return results.map(({ results: rows }) => rows)
   }
 
   /** What it has of each quota, as the triggers keep it. */

@@ -1,0 +1,38 @@
+/** The service over HTTP, for tests on Node that need neither `npm run dev` nor its state folder. */
+import { randomBytes } from 'node:crypto'
+import { createTestHarness } from 'wrangler'
+import type { Environment } from '../../src/environment.ts'
+import { ROOT } from './commands.ts'
+import { addOrganization } from './organization.ts'
+
+export interface RunningService {
+  readonly url: string
+  readonly database: D1Database
+  /** Makes an organization. @returns its id, and a key with every scope. */
+  addOrganization(): Promise<{ id: string; apiKey: string }>
+  close(): Promise<void>
+}
+
+/** @param vars in the place of those of wrangler.toml. */
+export async function startService(vars: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+  const workers = createTestHarness({
+    root: ROOT,
+    workers: [
+      {
+        configPath: 'wrangler.toml',
+        vars: { RATE_LIMIT: 'off', REQUEST_LOG: 'off', ...vars },
+        secrets: { ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}` },
+      },
+    ],
+  })
+  const service = workers.getWorker<Environment>('workspace-api')
+  const { url } = await workers.listen()
+  await service.applyD1Migrations('DB')
+  const { DB } = await service.getEnv()
+  return {
+    url: url.origin,
+    database: DB,
+    addOrganization: () => addOrganization(DB),
+    close: () => workers.close(),
+  }
+}

@@ -1,0 +1,38 @@
+/** The stores of the tests as a whole: their tables, everything that is in them, and nothing. */
+import { env } from 'cloudflare:workers'
+
+/** The tables, as the database lists them. */
+export async function listTables(): Promise<string[]> {
+  const { results } = await env.DB.prepare(
+    `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'
+     AND name NOT IN ('d1_migrations', 'sqlite_sequence') ORDER BY name`,
+  ).all<{ name: string }>()
+  return results.map(({ name }) => name)
+}
+
+/**
+ * Every row of every table, and every object.
+ * @param without a column that is left out: a refusal may note when its key was last used.
+ */
+export async function dumpStores(without = 'lastUsedAt'): Promise<Record<string, string[]>> {
+  const tables = await listTables()
+  const dumps = await env.DB.batch<Record<string, unknown>>(
+    tables.map((table) => env.DB.prepare(`SELECT * FROM "${table}"`)),
+  )
+  const rows = tables.map((table, index): [string, string[]] => [
+    table,
+    (dumps[index]?.results ?? []).map((row) => JSON.stringify({ ...row, [without]: undefined })).sort(),
+  ])
+  const { objects } = await env.OBJECTS.list()
+  return { ...Object.fromEntries(rows), objects: objects.map(({ key, etag }) => `${key} ${etag}`).sort() }
+}
+
+/** Deletes every row and every object. */
+export async function emptyStores(): Promise<void> {
+  await env.DB.batch((await listTables()).map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))
+  for (;;) {
+    const { objects } = await env.OBJECTS.list()
+    if (objects.length === 0) return
+    await env.OBJECTS.delete(objects.map(({ key }) => key))
+  }
+}
