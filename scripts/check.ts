@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os'
 import { ROOT } from './wrangler.ts'
 
 /** `verify:<name>` in package.json, the slowest first. */
-const CHECKS = ['types', 'contracts', 'openapi', 'lint', 'migrations', 'dependencies', 'lock']
+const CHECKS = ['types', 'contracts', 'openapi', 'lint', 'sql', 'migrations', 'dependencies', 'lock']
 
 const waiting = [...CHECKS]
 const failed: string[] = []

@@ -163,7 +163,7 @@ describe('npm run deploy', () => {
     const before = resources()
     writeFileSync(project.config, TOML)
     const upgraded = await deploy(project, '--env', 'staging')
-    expect(upgraded.printed).toContain('is well')
+    expect(upgraded.printed).toContain('is healthy')
     expect(made(upgraded.printed)).toBeNull()
     expect(resources()).toEqual(before)
     const [, upgrade] = api.uploads.get('workspace-api-staging') ?? []
