@@ -56,6 +56,11 @@ async function statusesOf(lines: readonly string[]): Promise<number[]> {
   return statuses
 }
 
+/** Lets `fetch` notice the connections that the server closed while a command blocked this process. */
+function closedConnections(): Promise<void> {
+  return setTimeout(100)
+}
+
 /** What the script prints before it is ready, without npm's own lines. */
 function screenOf(printed: string): string[] {
   const lines = printed.split('\n')
@@ -258,6 +263,7 @@ describe('npm run dev', () => {
     )
     expect(second.organizationId).toBe(first.organizationId)
     expect(second.apiKey).not.toBe(first.apiKey)
+    await closedConnections()
     for (const { apiKey } of [first, second]) {
       const response = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
         method: 'DELETE',
@@ -268,6 +274,7 @@ describe('npm run dev', () => {
     const limited = JSON.parse(
       bootstrap('--organization', 'Acme', '--user', 'ada', '--scopes', 'skills:read', '--persist-to', state),
     )
+    await closedConnections()
     const refused = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
       method: 'DELETE',
       headers: { Authorization: `Bearer ${limited.apiKey}` },
