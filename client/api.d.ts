@@ -340,14 +340,14 @@ export interface paths {
         };
         /**
          * Retrieve a project
-         * @description Answers with one project.
+         * @description Returns one project.
          *
          *     Scope: `projects:read`.
          */
         get: operations["retrieveProject"];
         /**
          * Put a project
-         * @description Makes the project, or renames it. The id of one that was deleted is never used again.
+         * @description Creates the project, or renames it. The id of a deleted project is never used again.
          *
          *     Scope: `projects:write`.
          */
@@ -355,7 +355,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a project
-         * @description Deletes the project and all that hangs on it. Its id is never used again.
+         * @description Deletes the project with its sessions, pull requests, schedules, environment variables and pins. Its id is never used again.
          *
          *     Scope: `projects:write`.
          */
@@ -364,7 +364,7 @@ export interface paths {
         head?: never;
         /**
          * Archive or unarchive a project
-         * @description An archived project is frozen: what belongs to it can be read and not changed.
+         * @description What belongs to an archived project can be read, but not changed.
          *
          *     Scope: `projects:write`.
          */
@@ -402,14 +402,14 @@ export interface paths {
         };
         /**
          * Retrieve a agent
-         * @description Answers with one agent.
+         * @description Returns one agent.
          *
          *     Scope: `agents:read`.
          */
         get: operations["retrieveAgent"];
         /**
          * Put a agent
-         * @description Makes the agent, or renames it. The id of one that was deleted is never used again.
+         * @description Creates the agent, or renames it. The id of a deleted agent is never used again.
          *
          *     Scope: `agents:write`.
          */
@@ -417,7 +417,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a agent
-         * @description Deletes the agent and all that hangs on it. Its id is never used again.
+         * @description Deletes the agent with its schedules and their runs. Its id is never used again.
          *
          *     Scope: `agents:write`.
          */
@@ -426,7 +426,7 @@ export interface paths {
         head?: never;
         /**
          * Archive or unarchive a agent
-         * @description An archived agent is frozen: what belongs to it can be read and not changed.
+         * @description What belongs to an archived agent can be read, but not changed.
          *
          *     Scope: `agents:write`.
          */
@@ -464,14 +464,14 @@ export interface paths {
         };
         /**
          * Retrieve a session
-         * @description Answers with one session.
+         * @description Returns one session.
          *
          *     Scope: `sessions:read`.
          */
         get: operations["retrieveSession"];
         /**
          * Put a session
-         * @description Makes the session, or renames it. The id of one that was deleted is never used again.
+         * @description Creates the session, or renames it. The id of a deleted session is never used again.
          *
          *     Scope: `sessions:write`.
          */
@@ -479,7 +479,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a session
-         * @description Deletes the session and all that hangs on it. Its id is never used again.
+         * @description Deletes the session with its files and pins. Its id is never used again.
          *
          *     Scope: `sessions:write`.
          */
@@ -498,7 +498,7 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description Lists the sessions of the organization in order of id. A key that is limited to projects has to name one of them.
+         * @description Lists the sessions of the organization in order of id. An API key that is restricted to projects has to name one of them.
          *
          *     Scope: `sessions:read`.
          */
@@ -520,14 +520,14 @@ export interface paths {
         };
         /**
          * Retrieve a pull request
-         * @description Answers with one pull request.
+         * @description Returns one pull request.
          *
          *     Scope: `pull-requests:read`.
          */
         get: operations["retrievePullRequest"];
         /**
          * Put a pull request
-         * @description Makes the pull request, or renames it. The id of one that was deleted is never used again.
+         * @description Creates the pull request, or renames it. The id of a deleted pull request is never used again.
          *
          *     Scope: `pull-requests:write`.
          */
@@ -535,7 +535,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a pull request
-         * @description Deletes the pull request and all that hangs on it. Its id is never used again.
+         * @description Deletes the pull request with its pins. Its id is never used again.
          *
          *     Scope: `pull-requests:write`.
          */
@@ -554,7 +554,7 @@ export interface paths {
         };
         /**
          * List pull requests
-         * @description Lists the pull requests of the organization in order of id. A key that is limited to projects has to name one of them.
+         * @description Lists the pull requests of the organization in order of id. An API key that is restricted to projects has to name one of them.
          *
          *     Scope: `pull-requests:read`.
          */
@@ -576,14 +576,14 @@ export interface paths {
         };
         /**
          * Retrieve a user
-         * @description Answers with one user.
+         * @description Returns one user.
          *
          *     Scope: `users:read`.
          */
         get: operations["retrieveUser"];
         /**
          * Put a user
-         * @description Makes the user, or renames it. The id of one that was deleted is never used again.
+         * @description Creates the user, or renames it. The id of a deleted user is never used again.
          *
          *     Scope: `users:write`.
          */
@@ -591,7 +591,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a user
-         * @description Deletes the user and all that hangs on it. Its id is never used again. The API keys of the user are revoked.
+         * @description Deletes the user with its profile picture and pins, and revokes its API keys. Its id is never used again.
          *
          *     Scope: `users:write`.
          */
@@ -1182,7 +1182,7 @@ export interface components {
          *     }
          */
         NewProject: {
-            /** @description What people call it. */
+            /** @description The display name. */
             name: string;
         };
         /**
@@ -1199,7 +1199,7 @@ export interface components {
          *     }
          */
         NewAgent: {
-            /** @description What people call it. */
+            /** @description The display name. */
             name: string;
         };
         /**
@@ -1222,7 +1222,7 @@ export interface components {
              * @example website
              */
             projectId: string;
-            /** @description What people call it. */
+            /** @description The display name. */
             name: string;
         };
         /**
@@ -1237,7 +1237,7 @@ export interface components {
              * @example website
              */
             projectId: string;
-            /** @description What people call it. */
+            /** @description The display name. */
             name: string;
         };
         /**
@@ -1246,7 +1246,7 @@ export interface components {
          *     }
          */
         NewUser: {
-            /** @description What people call it. */
+            /** @description The display name. */
             name: string;
         };
         /**
@@ -1798,7 +1798,7 @@ export interface components {
              */
             id: string;
             name: string;
-            /** @description Since when the project is archived, and frozen; null if it is not. */
+            /** @description When the project was archived; null if it is not archived. */
             archivedAt: string | null;
             /**
              * Format: date-time
@@ -1829,7 +1829,7 @@ export interface components {
              */
             id: string;
             name: string;
-            /** @description Since when the agent is archived, and frozen; null if it is not. */
+            /** @description When the agent was archived; null if it is not archived. */
             archivedAt: string | null;
             /**
              * Format: date-time
@@ -5449,7 +5449,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this id. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5752,7 +5752,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this id. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -5907,7 +5907,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this id. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6156,7 +6156,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no agent with this id. */
+            /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6296,7 +6296,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6444,7 +6444,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6459,7 +6459,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no agent with this id. */
+            /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6599,7 +6599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6614,7 +6614,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no agent with this id. */
+            /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -6878,7 +6878,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this id. */
+            /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7033,7 +7033,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7196,7 +7196,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this id. */
+            /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7211,7 +7211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived: unarchive it first. */
+            /** @description The project is archived. Unarchive it first. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7370,7 +7370,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7506,7 +7506,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no pull request with this id. */
+            /** @description The organization has no pull request with this pullRequestId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7661,7 +7661,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7824,7 +7824,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no pull request with this id. */
+            /** @description The organization has no pull request with this pullRequestId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7839,7 +7839,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived: unarchive it first. */
+            /** @description The project is archived. Unarchive it first. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -7998,7 +7998,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8118,7 +8118,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this id. */
+            /** @description The organization has no user with this userId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8257,7 +8257,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8405,7 +8405,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects, or the user has a live key that yours may not delete. */
+            /** @description The API key is restricted to projects, or the user has a live API key that yours may not delete. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -8420,7 +8420,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this id. */
+            /** @description The organization has no user with this userId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

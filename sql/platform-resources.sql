@@ -1,6 +1,6 @@
--- src/resources/platform-resources/statements.ts
+-- src/resources/platform-resources/agents.ts
 
--- agentStatements.explain
+-- statements.puttable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -19,107 +19,59 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted",
   (
     "agents"."id" is not null
-    or "deletions"."resourceId" is not null
-  ) as "exists",
-  true as "inReach",
-  "agents"."id" is null
-  or not true as "isDeleted",
-  not true as "isFrozen",
-  "apiKeys"."projectIds" is null as "isChangeable",
-  true as "isRemovable"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :id
-  )
-  left join "deletions" on (
-    "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :id
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- agentStatements.explainPut
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
+    or (
+      "agents"."id" is null
+      and "deletions"."resourceId" is null
     )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  (
-    "agents"."id" is not null
-    or "deletions"."resourceId" is not null
-  ) as "exists",
-  true as "inReach",
-  "agents"."id" is null
-  or not true as "isDeleted",
-  not true as "isFrozen",
-  "apiKeys"."projectIds" is null as "isChangeable",
-  true as "isRemovable",
+  ) as "isNotDeleted",
   (
     select
       case
-        when "organizationUsage"."agents" + (
-          not exists (
-            select
-              1
-            from
-              "agents"
-            where
-              (
-                "agents"."organizationId" = "apiKeys"."organizationId"
-                and "agents"."id" = :id
-              )
-          )
-        ) > max("organizationUsage"."agents", :agentsQuota) then 'agents'
+        when "organizationUsage"."agents" + ("agents"."id" is null) > max("organizationUsage"."agents", :agentsQuota) then 'agents'
       end
     from
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "isWithinQuotas"
 from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :id
+    and "agents"."id" = :agentId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = 'agent'
-    and "deletions"."resourceId" = :id
+    and "deletions"."resourceId" = :agentId
   )
 where
   "apiKeys"."hash" = :keyHash;
 
--- agentStatements.put
+-- statements.put
 insert into
   "agents" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt")
 select
-  "organizationId" as "organizationId",
-  :id as "id",
+  "apiKeys"."organizationId" as "organizationId",
+  :agentId as "id",
   :name as "name",
   null as "archivedAt",
   :now as "createdAt",
   :now as "updatedAt"
 from
   "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
 where
   (
     (
@@ -136,36 +88,20 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and true
-    and "apiKeys"."projectIds" is null
-    and not exists (
-      select
-        1
-      from
-        "deletions"
-      where
-        (
-          "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'agent'
-          and "deletions"."resourceId" = :id
+    and ("apiKeys"."projectIds" is null)
+    and (
+      (
+        "agents"."id" is not null
+        or (
+          "agents"."id" is null
+          and "deletions"."resourceId" is null
         )
+      )
     )
     and (
       select
         case
-          when "organizationUsage"."agents" + (
-            not exists (
-              select
-                1
-              from
-                "agents"
-              where
-                (
-                  "agents"."organizationId" = "apiKeys"."organizationId"
-                  and "agents"."id" = :id
-                )
-            )
-          ) > max("organizationUsage"."agents", :agentsQuota) then 'agents'
+          when "organizationUsage"."agents" + ("agents"."id" is null) > max("organizationUsage"."agents", :agentsQuota) then 'agents'
         end
       from
         "organizationUsage"
@@ -184,7 +120,51 @@ returning
   "createdAt",
   "updatedAt";
 
--- agentStatements.retrieve
+-- statements.readable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "agents"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "exists",
+  (
+    "agents"."id" is not null
+    or (
+      "agents"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.retrieve
 select
   "agents"."id",
   "agents"."name",
@@ -193,9 +173,14 @@ select
   "agents"."updatedAt"
 from
   "apiKeys"
-  inner join "agents" on (
+  left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :id
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
   )
 where
   (
@@ -213,11 +198,48 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and true
-    and true
+    and (
+      (
+        "agents"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and (
+      (
+        "agents"."id" is not null
+        or (
+          "agents"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
   );
 
--- agentStatements.lists.0
+-- statements.listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.list
 select
   "agents"."id",
   "agents"."name",
@@ -232,28 +254,70 @@ from
   )
 where
   (
-    (
-      "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :keyHash
+    and (
+      "apiKeys"."revokedAt" is null
       and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" > :now
       )
     )
-    and true
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
   )
 order by
   "agents"."id" asc
 limit
   :rowLimit;
 
--- agentStatements.removals.0
+-- statements.deletable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "agents"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "exists",
+  "apiKeys"."projectIds" is null as "isUnrestricted",
+  (
+    "agents"."id" is not null
+    or (
+      "agents"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.deletion.0
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -265,9 +329,14 @@ select
   null as "purgedAt"
 from
   "apiKeys"
-  inner join "agents" on (
+  left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :id
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
   )
 where
   (
@@ -285,24 +354,41 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and true
-    and "apiKeys"."projectIds" is null
-    and true
-    and true
+    and (
+      (
+        "agents"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and ("apiKeys"."projectIds" is null)
+    and (
+      (
+        "agents"."id" is not null
+        or (
+          "agents"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
   );
 
--- agentStatements.removals.1
+-- statements.deletion.1
 delete from "agents"
 where
   (
     "agents"."organizationId" = (
       select
-        "agents"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "agents" on (
+        left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :id
+          and "agents"."id" = :agentId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'agent'
+          and "deletions"."resourceId" = :agentId
         )
       where
         (
@@ -320,18 +406,75 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and true
-          and "apiKeys"."projectIds" is null
-          and true
-          and true
+          and (
+            (
+              "agents"."id" is not null
+              or "deletions"."resourceId" is not null
+            )
+          )
+          and ("apiKeys"."projectIds" is null)
+          and (
+            (
+              "agents"."id" is not null
+              or (
+                "agents"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
         )
     )
-    and "agents"."id" = :id
+    and "agents"."id" = :agentId
   )
 returning
   "id";
 
--- agentStatements.archive
+-- statements.archivable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "agents"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "exists",
+  "apiKeys"."projectIds" is null as "isUnrestricted",
+  (
+    "agents"."id" is not null
+    or (
+      "agents"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'agent'
+    and "deletions"."resourceId" = :agentId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.archive
 update "agents"
 set
   "archivedAt" = case
@@ -342,9 +485,18 @@ where
   (
     "agents"."organizationId" = (
       select
-        "organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
+        left join "agents" on (
+          "agents"."organizationId" = "apiKeys"."organizationId"
+          and "agents"."id" = :agentId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'agent'
+          and "deletions"."resourceId" = :agentId
+        )
       where
         (
           (
@@ -361,11 +513,25 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and true
-          and "apiKeys"."projectIds" is null
+          and (
+            (
+              "agents"."id" is not null
+              or "deletions"."resourceId" is not null
+            )
+          )
+          and ("apiKeys"."projectIds" is null)
+          and (
+            (
+              "agents"."id" is not null
+              or (
+                "agents"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
         )
     )
-    and "agents"."id" = :id
+    and "agents"."id" = :agentId
   )
 returning
   "id",
@@ -374,7 +540,9 @@ returning
   "createdAt",
   "updatedAt";
 
--- explainListOfProject
+-- src/resources/platform-resources/projects.ts
+
+-- statements.puttable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -393,161 +561,67 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
-  "projects"."id" is not null as "projectExists",
   (
     "apiKeys"."projectIds" is null
-    or "projects"."id" in (
+    or :projectId in (
       select
         value
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "inReach"
+  ) as "isInReach",
+  (
+    "projects"."id" is not null
+    or (
+      "projects"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted",
+  (
+    select
+      case
+        when "organizationUsage"."projects" + ("projects"."id" is null) > max("organizationUsage"."projects", :projectsQuota) then 'projects'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "isWithinQuotas"
 from
   "apiKeys"
   left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
     and "projects"."id" = :projectId
   )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- projectStatements.explain
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  (
-    "projects"."id" is not null
-    or "deletions"."resourceId" is not null
-  ) as "exists",
-  (
-    "apiKeys"."projectIds" is null
-    or :id in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "inReach",
-  "projects"."id" is null
-  or not true as "isDeleted",
-  not true as "isFrozen",
-  true as "isChangeable",
-  true as "isRemovable"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :id
-  )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :id
+    and "deletions"."resourceId" = :projectId
   )
 where
   "apiKeys"."hash" = :keyHash;
 
--- projectStatements.explainPut
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  (
-    "projects"."id" is not null
-    or "deletions"."resourceId" is not null
-  ) as "exists",
-  (
-    "apiKeys"."projectIds" is null
-    or :id in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "inReach",
-  "projects"."id" is null
-  or not true as "isDeleted",
-  not true as "isFrozen",
-  true as "isChangeable",
-  true as "isRemovable",
-  (
-    select
-      case
-        when "organizationUsage"."projects" + (
-          not exists (
-            select
-              1
-            from
-              "projects"
-            where
-              (
-                "projects"."organizationId" = "apiKeys"."organizationId"
-                and "projects"."id" = :id
-              )
-          )
-        ) > max("organizationUsage"."projects", :projectsQuota) then 'projects'
-      end
-    from
-      "organizationUsage"
-    where
-      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :id
-  )
-  left join "deletions" on (
-    "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'project'
-    and "deletions"."resourceId" = :id
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- projectStatements.put
+-- statements.put
 insert into
   "projects" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt")
 select
-  "organizationId" as "organizationId",
-  :id as "id",
+  "apiKeys"."organizationId" as "organizationId",
+  :projectId as "id",
   :name as "name",
   null as "archivedAt",
   :now as "createdAt",
   :now as "updatedAt"
 from
   "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
 where
   (
     (
@@ -565,42 +639,29 @@ where
       )
     )
     and (
-      "apiKeys"."projectIds" is null
-      or :id in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "apiKeys"."projectIds" is null
+        or :projectId in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
       )
     )
-    and not exists (
-      select
-        1
-      from
-        "deletions"
-      where
-        (
-          "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'project'
-          and "deletions"."resourceId" = :id
+    and (
+      (
+        "projects"."id" is not null
+        or (
+          "projects"."id" is null
+          and "deletions"."resourceId" is null
         )
+      )
     )
     and (
       select
         case
-          when "organizationUsage"."projects" + (
-            not exists (
-              select
-                1
-              from
-                "projects"
-              where
-                (
-                  "projects"."organizationId" = "apiKeys"."organizationId"
-                  and "projects"."id" = :id
-                )
-            )
-          ) > max("organizationUsage"."projects", :projectsQuota) then 'projects'
+          when "organizationUsage"."projects" + ("projects"."id" is null) > max("organizationUsage"."projects", :projectsQuota) then 'projects'
         end
       from
         "organizationUsage"
@@ -619,7 +680,60 @@ returning
   "createdAt",
   "updatedAt";
 
--- projectStatements.retrieve
+-- statements.readable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "projects"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "exists",
+  (
+    "apiKeys"."projectIds" is null
+    or :projectId in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isInReach",
+  (
+    "projects"."id" is not null
+    or (
+      "projects"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.retrieve
 select
   "projects"."id",
   "projects"."name",
@@ -628,9 +742,14 @@ select
   "projects"."updatedAt"
 from
   "apiKeys"
-  inner join "projects" on (
+  left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :id
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
   )
 where
   (
@@ -649,18 +768,58 @@ where
       )
     )
     and (
-      "apiKeys"."projectIds" is null
-      or :id in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "projects"."id" is not null
+        or "deletions"."resourceId" is not null
       )
     )
-    and true
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or :projectId in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        "projects"."id" is not null
+        or (
+          "projects"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
   );
 
--- projectStatements.lists.0
+-- statements.listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.list.0
 select
   "projects"."id",
   "projects"."name",
@@ -690,14 +849,13 @@ where
       )
     )
     and "apiKeys"."projectIds" is null
-    and true
   )
 order by
   "projects"."id" asc
 limit
   :rowLimit;
 
--- projectStatements.lists.1
+-- statements.list.1
 select
   "projects"."id",
   "projects"."name",
@@ -736,7 +894,60 @@ order by
 limit
   :rowLimit;
 
--- projectStatements.removals.0
+-- statements.deletable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "projects"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "exists",
+  (
+    "apiKeys"."projectIds" is null
+    or :projectId in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isInReach",
+  (
+    "projects"."id" is not null
+    or (
+      "projects"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.deletion.0
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -748,9 +959,14 @@ select
   null as "purgedAt"
 from
   "apiKeys"
-  inner join "projects" on (
+  left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :id
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
   )
 where
   (
@@ -769,30 +985,50 @@ where
       )
     )
     and (
-      "apiKeys"."projectIds" is null
-      or :id in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "projects"."id" is not null
+        or "deletions"."resourceId" is not null
       )
     )
-    and true
-    and true
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or :projectId in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        "projects"."id" is not null
+        or (
+          "projects"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
   );
 
--- projectStatements.removals.1
+-- statements.deletion.1
 delete from "projects"
 where
   (
     "projects"."organizationId" = (
       select
-        "projects"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "projects" on (
+        left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :id
+          and "projects"."id" = :projectId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'project'
+          and "deletions"."resourceId" = :projectId
         )
       where
         (
@@ -811,24 +1047,92 @@ where
             )
           )
           and (
-            "apiKeys"."projectIds" is null
-            or :id in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
+            (
+              "projects"."id" is not null
+              or "deletions"."resourceId" is not null
             )
           )
-          and true
-          and true
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or :projectId in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and (
+            (
+              "projects"."id" is not null
+              or (
+                "projects"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
         )
     )
-    and "projects"."id" = :id
+    and "projects"."id" = :projectId
   )
 returning
   "id";
 
--- projectStatements.archive
+-- statements.archivable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "projects"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "exists",
+  (
+    "apiKeys"."projectIds" is null
+    or :projectId in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isInReach",
+  (
+    "projects"."id" is not null
+    or (
+      "projects"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'project'
+    and "deletions"."resourceId" = :projectId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.archive
 update "projects"
 set
   "archivedAt" = case
@@ -839,9 +1143,18 @@ where
   (
     "projects"."organizationId" = (
       select
-        "organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
+        left join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :projectId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'project'
+          and "deletions"."resourceId" = :projectId
+        )
       where
         (
           (
@@ -859,17 +1172,34 @@ where
             )
           )
           and (
-            "apiKeys"."projectIds" is null
-            or :id in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
+            (
+              "projects"."id" is not null
+              or "deletions"."resourceId" is not null
+            )
+          )
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or :projectId in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and (
+            (
+              "projects"."id" is not null
+              or (
+                "projects"."id" is null
+                and "deletions"."resourceId" is null
+              )
             )
           )
         )
     )
-    and "projects"."id" = :id
+    and "projects"."id" = :projectId
   )
 returning
   "id",
@@ -878,7 +1208,205 @@ returning
   "createdAt",
   "updatedAt";
 
--- pullRequestStatements.explain
+-- src/resources/platform-resources/pull-requests.ts
+
+-- statements.puttable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "projectExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("pullRequests"."projectId", "deletions"."projectId", "projects"."id") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "pullRequests"."organizationId"
+        and "projects"."id" = "pullRequests"."projectId"
+    )
+    or (
+      "pullRequests"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted",
+  (
+    "pullRequests"."id" is null
+    or "pullRequests"."projectId" = "projects"."id"
+  ) as "staysInProject",
+  "projects"."archivedAt" is null as "projectIsActive",
+  (
+    select
+      case
+        when "organizationUsage"."pullRequests" + ("pullRequests"."id" is null) > max("organizationUsage"."pullRequests", :pullRequestsQuota) then 'pullRequests'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "isWithinQuotas"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "pullRequests" on (
+    "pullRequests"."organizationId" = "apiKeys"."organizationId"
+    and "pullRequests"."id" = :pullRequestId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'pull_request'
+    and "deletions"."resourceId" = :pullRequestId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.put
+insert into
+  "pullRequests" ("organizationId", "id", "projectId", "name", "createdAt", "updatedAt")
+select
+  "apiKeys"."organizationId" as "organizationId",
+  :pullRequestId as "id",
+  "projects"."id" as "projectId",
+  :name as "name",
+  :now as "createdAt",
+  :now as "updatedAt"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "pullRequests" on (
+    "pullRequests"."organizationId" = "apiKeys"."organizationId"
+    and "pullRequests"."id" = :pullRequestId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'pull_request'
+    and "deletions"."resourceId" = :pullRequestId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("projects"."id" is not null)
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("pullRequests"."projectId", "deletions"."projectId", "projects"."id") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "pullRequests"."organizationId"
+            and "projects"."id" = "pullRequests"."projectId"
+        )
+        or (
+          "pullRequests"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+    and (
+      (
+        "pullRequests"."id" is null
+        or "pullRequests"."projectId" = "projects"."id"
+      )
+    )
+    and ("projects"."archivedAt" is null)
+    and (
+      select
+        case
+          when "organizationUsage"."pullRequests" + ("pullRequests"."id" is null) > max("organizationUsage"."pullRequests", :pullRequestsQuota) then 'pullRequests'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+  )
+on conflict ("pullRequests"."organizationId", "pullRequests"."id") do update
+set
+  "name" = excluded."name",
+  "updatedAt" = excluded."updatedAt"
+returning
+  "id",
+  "projectId",
+  "name",
+  "createdAt",
+  "updatedAt";
+
+-- statements.readable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -909,48 +1437,275 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "inReach",
-  "pullRequests"."id" is null
-  or not exists (
-    select
-      1
-    from
-      "projects"
-    where
-      (
+  ) as "isInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
         "projects"."organizationId" = "pullRequests"."organizationId"
         and "projects"."id" = "pullRequests"."projectId"
-      )
-  ) as "isDeleted",
-  not exists (
-    select
-      1
-    from
-      "projects"
-    where
-      (
-        "projects"."organizationId" = "pullRequests"."organizationId"
-        and "projects"."id" = "pullRequests"."projectId"
-        and "projects"."archivedAt" is null
-      )
-  ) as "isFrozen",
-  true as "isChangeable",
-  true as "isRemovable"
+    )
+    or (
+      "pullRequests"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
 from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :id
+    and "pullRequests"."id" = :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :id
+    and "deletions"."resourceId" = :pullRequestId
   )
 where
   "apiKeys"."hash" = :keyHash;
 
--- pullRequestStatements.explainPut
+-- statements.retrieve
+select
+  "pullRequests"."id",
+  "pullRequests"."projectId",
+  "pullRequests"."name",
+  "pullRequests"."createdAt",
+  "pullRequests"."updatedAt"
+from
+  "apiKeys"
+  left join "pullRequests" on (
+    "pullRequests"."organizationId" = "apiKeys"."organizationId"
+    and "pullRequests"."id" = :pullRequestId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'pull_request'
+    and "deletions"."resourceId" = :pullRequestId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      (
+        "pullRequests"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("pullRequests"."projectId", "deletions"."projectId") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "pullRequests"."organizationId"
+            and "projects"."id" = "pullRequests"."projectId"
+        )
+        or (
+          "pullRequests"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+  );
+
+-- statements.listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.list
+select
+  "pullRequests"."id",
+  "pullRequests"."projectId",
+  "pullRequests"."name",
+  "pullRequests"."createdAt",
+  "pullRequests"."updatedAt"
+from
+  "apiKeys"
+  inner join "pullRequests" on (
+    "pullRequests"."organizationId" = "apiKeys"."organizationId"
+    and "pullRequests"."id" > :cursor
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and (
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+    )
+    and exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "pullRequests"."organizationId"
+        and "projects"."id" = "pullRequests"."projectId"
+    )
+  )
+order by
+  "pullRequests"."id" asc
+limit
+  :rowLimit;
+
+-- statements.listableInProject.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "projectExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.listInProject
+select
+  "id",
+  "projectId",
+  "name",
+  "createdAt",
+  "updatedAt"
+from
+  "pullRequests"
+where
+  (
+    "pullRequests"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("projects"."id" is not null)
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "pullRequests"."projectId" = :projectId
+    and "pullRequests"."id" > :cursor
+  )
+order by
+  "pullRequests"."id" asc
+limit
+  :rowLimit;
+
+-- statements.deletable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -975,285 +1730,48 @@ select
   ) as "exists",
   (
     "apiKeys"."projectIds" is null
-    or "projects"."id" in (
+    or coalesce("pullRequests"."projectId", "deletions"."projectId") in (
       select
         value
       from
         json_each("apiKeys"."projectIds")
     )
-  )
-  and (
-    not (
-      (
-        "pullRequests"."id" is not null
-        or "deletions"."resourceId" is not null
-      )
-    )
-    or (
-      "apiKeys"."projectIds" is null
-      or coalesce("pullRequests"."projectId", "deletions"."projectId") in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
-      )
-    )
-  ) as "inReach",
-  "pullRequests"."id" is null
-  or not exists (
-    select
-      1
-    from
-      "projects"
-    where
-      (
+  ) as "isInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
         "projects"."organizationId" = "pullRequests"."organizationId"
         and "projects"."id" = "pullRequests"."projectId"
-      )
-  ) as "isDeleted",
-  "projects"."archivedAt" is not null as "isFrozen",
-  true as "isChangeable",
-  true as "isRemovable",
-  (
-    select
-      case
-        when "organizationUsage"."pullRequests" + (
-          not exists (
-            select
-              1
-            from
-              "pullRequests"
-            where
-              (
-                "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                and "pullRequests"."id" = :id
-              )
-          )
-        ) > max("organizationUsage"."pullRequests", :pullRequestsQuota) then 'pullRequests'
-      end
-    from
-      "organizationUsage"
-    where
-      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota",
-  "projects"."id" is not null as "projectExists",
-  "pullRequests"."projectId" <> :projectId as "isElsewhere"
+    )
+    or (
+      "pullRequests"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted",
+  "projects"."archivedAt" is null as "projectIsActive"
 from
   "apiKeys"
   left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :id
+    and "pullRequests"."id" = :pullRequestId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = 'pull_request'
-    and "deletions"."resourceId" = :id
+    and "deletions"."resourceId" = :pullRequestId
   )
   left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    "projects"."organizationId" = "pullRequests"."organizationId"
+    and "projects"."id" = "pullRequests"."projectId"
   )
 where
   "apiKeys"."hash" = :keyHash;
 
--- pullRequestStatements.put
-insert into
-  "pullRequests" ("organizationId", "id", "projectId", "name", "createdAt", "updatedAt")
-select
-  "organizationId" as "organizationId",
-  :id as "id",
-  :projectId as "projectId",
-  :name as "name",
-  :now as "createdAt",
-  :now as "updatedAt"
-from
-  "apiKeys"
-where
-  (
-    (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-      )
-    )
-    and exists (
-      select
-        1
-      from
-        "projects"
-      where
-        (
-          (
-            "projects"."organizationId" = "apiKeys"."organizationId"
-            and "projects"."id" = :projectId
-          )
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-          and "projects"."archivedAt" is null
-        )
-    )
-    and not exists (
-      select
-        1
-      from
-        "deletions"
-      where
-        (
-          "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'pull_request'
-          and "deletions"."resourceId" = :id
-        )
-    )
-    and (
-      select
-        case
-          when "organizationUsage"."pullRequests" + (
-            not exists (
-              select
-                1
-              from
-                "pullRequests"
-              where
-                (
-                  "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                  and "pullRequests"."id" = :id
-                )
-            )
-          ) > max("organizationUsage"."pullRequests", :pullRequestsQuota) then 'pullRequests'
-        end
-      from
-        "organizationUsage"
-      where
-        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-    ) is null
-  )
-on conflict ("pullRequests"."organizationId", "pullRequests"."id") do update
-set
-  "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt"
-where
-  "pullRequests"."projectId" = excluded."projectId"
-returning
-  "id",
-  "projectId",
-  "name",
-  "createdAt",
-  "updatedAt";
-
--- pullRequestStatements.retrieve
-select
-  "pullRequests"."id",
-  "pullRequests"."projectId",
-  "pullRequests"."name",
-  "pullRequests"."createdAt",
-  "pullRequests"."updatedAt"
-from
-  "apiKeys"
-  inner join "pullRequests" on (
-    "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :id
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-      )
-    )
-    and (
-      "apiKeys"."projectIds" is null
-      or "pullRequests"."projectId" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
-      )
-    )
-    and exists (
-      select
-        1
-      from
-        "projects"
-      where
-        (
-          "projects"."organizationId" = "pullRequests"."organizationId"
-          and "projects"."id" = "pullRequests"."projectId"
-        )
-    )
-  );
-
--- pullRequestStatements.lists.0
-select
-  "pullRequests"."id",
-  "pullRequests"."projectId",
-  "pullRequests"."name",
-  "pullRequests"."createdAt",
-  "pullRequests"."updatedAt"
-from
-  "apiKeys"
-  inner join "pullRequests" on (
-    "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" > :cursor
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-      )
-    )
-    and "apiKeys"."projectIds" is null
-    and exists (
-      select
-        1
-      from
-        "projects"
-      where
-        (
-          "projects"."organizationId" = "pullRequests"."organizationId"
-          and "projects"."id" = "pullRequests"."projectId"
-        )
-    )
-  )
-order by
-  "pullRequests"."id" asc
-limit
-  :rowLimit;
-
--- pullRequestStatements.removals.0
+-- statements.deletion.0
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -1265,9 +1783,18 @@ select
   null as "purgedAt"
 from
   "apiKeys"
-  inner join "pullRequests" on (
+  left join "pullRequests" on (
     "pullRequests"."organizationId" = "apiKeys"."organizationId"
-    and "pullRequests"."id" = :id
+    and "pullRequests"."id" = :pullRequestId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'pull_request'
+    and "deletions"."resourceId" = :pullRequestId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "pullRequests"."organizationId"
+    and "projects"."id" = "pullRequests"."projectId"
   )
 where
   (
@@ -1286,41 +1813,63 @@ where
       )
     )
     and (
-      "apiKeys"."projectIds" is null
-      or "pullRequests"."projectId" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "pullRequests"."id" is not null
+        or "deletions"."resourceId" is not null
       )
     )
-    and true
-    and exists (
-      select
-        1
-      from
-        "projects"
-      where
-        (
-          "projects"."organizationId" = "pullRequests"."organizationId"
-          and "projects"."id" = "pullRequests"."projectId"
-          and "projects"."archivedAt" is null
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("pullRequests"."projectId", "deletions"."projectId") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
         )
+      )
     )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "pullRequests"."organizationId"
+            and "projects"."id" = "pullRequests"."projectId"
+        )
+        or (
+          "pullRequests"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+    and ("projects"."archivedAt" is null)
   );
 
--- pullRequestStatements.removals.1
+-- statements.deletion.1
 delete from "pullRequests"
 where
   (
     "pullRequests"."organizationId" = (
       select
-        "pullRequests"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "pullRequests" on (
+        left join "pullRequests" on (
           "pullRequests"."organizationId" = "apiKeys"."organizationId"
-          and "pullRequests"."id" = :id
+          and "pullRequests"."id" = :pullRequestId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'pull_request'
+          and "deletions"."resourceId" = :pullRequestId
+        )
+        left join "projects" on (
+          "projects"."organizationId" = "pullRequests"."organizationId"
+          and "projects"."id" = "pullRequests"."projectId"
         )
       where
         (
@@ -1339,188 +1888,246 @@ where
             )
           )
           and (
-            "apiKeys"."projectIds" is null
-            or "pullRequests"."projectId" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
+            (
+              "pullRequests"."id" is not null
+              or "deletions"."resourceId" is not null
             )
           )
-          and true
-          and exists (
-            select
-              1
-            from
-              "projects"
-            where
-              (
-                "projects"."organizationId" = "pullRequests"."organizationId"
-                and "projects"."id" = "pullRequests"."projectId"
-                and "projects"."archivedAt" is null
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or coalesce("pullRequests"."projectId", "deletions"."projectId") in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
               )
+            )
           )
+          and (
+            (
+              exists (
+                select
+                  1
+                from
+                  "projects"
+                where
+                  "projects"."organizationId" = "pullRequests"."organizationId"
+                  and "projects"."id" = "pullRequests"."projectId"
+              )
+              or (
+                "pullRequests"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+          and ("projects"."archivedAt" is null)
         )
     )
-    and "pullRequests"."id" = :id
+    and "pullRequests"."id" = :pullRequestId
   )
 returning
   "id";
 
--- pullRequestStatements.listOfProject
+-- src/resources/platform-resources/sessions.ts
+
+-- statements.puttable.check
 select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "projectExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId", "projects"."id") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+    )
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted",
+  (
+    "sessions"."id" is null
+    or "sessions"."projectId" = "projects"."id"
+  ) as "staysInProject",
+  "projects"."archivedAt" is null as "projectIsActive",
+  (
+    select
+      case
+        when "organizationUsage"."sessions" + ("sessions"."id" is null) > max("organizationUsage"."sessions", :sessionsQuota) then 'sessions'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "isWithinQuotas"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.put
+insert into
+  "sessions" ("organizationId", "id", "projectId", "name", "createdAt", "updatedAt")
+select
+  "apiKeys"."organizationId" as "organizationId",
+  :sessionId as "id",
+  "projects"."id" as "projectId",
+  :name as "name",
+  :now as "createdAt",
+  :now as "updatedAt"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("projects"."id" is not null)
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("sessions"."projectId", "deletions"."projectId", "projects"."id") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "sessions"."organizationId"
+            and "projects"."id" = "sessions"."projectId"
+        )
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+    and (
+      (
+        "sessions"."id" is null
+        or "sessions"."projectId" = "projects"."id"
+      )
+    )
+    and ("projects"."archivedAt" is null)
+    and (
+      select
+        case
+          when "organizationUsage"."sessions" + ("sessions"."id" is null) > max("organizationUsage"."sessions", :sessionsQuota) then 'sessions'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+  )
+on conflict ("sessions"."organizationId", "sessions"."id") do update
+set
+  "name" = excluded."name",
+  "updatedAt" = excluded."updatedAt"
+returning
   "id",
   "projectId",
   "name",
   "createdAt",
-  "updatedAt"
-from
-  "pullRequests"
-where
-  (
-    "pullRequests"."organizationId" = (
-      select
-        "projects"."organizationId"
-      from
-        "apiKeys"
-        inner join "projects" on (
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
-          )
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-        )
-    )
-    and "pullRequests"."projectId" = :projectId
-    and "pullRequests"."id" > :cursor
-  )
-order by
-  "pullRequests"."id" asc
-limit
-  :rowLimit;
+  "updatedAt";
 
--- revokeUserKeys
-update "apiKeys"
-set
-  "revokedAt" = :now
-where
-  (
-    "apiKeys"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
-          (
-            "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
-          )
-          and "apiKeys"."projectIds" is null
-          and not exists (
-            select
-              1
-            from
-              "apiKeys" "userKey"
-            where
-              (
-                (
-                  "userKey"."organizationId" = "apiKeys"."organizationId"
-                  and "userKey"."userId" = :id
-                  and "userKey"."revokedAt" is null
-                )
-                and (
-                  "userKey"."expiresAt" is null
-                  or "userKey"."expiresAt" > :now
-                )
-                and not (
-                  (
-                    (
-                      (
-                        "apiKeys"."userId" is null
-                        or "apiKeys"."userId" is "userKey"."userId"
-                      )
-                      and (
-                        "apiKeys"."projectIds" is null
-                        or (
-                          "userKey"."projectIds" is not null
-                          and not exists (
-                            select
-                              1
-                            from
-                              json_each("userKey"."projectIds")
-                            where
-                              value not in (
-                                select
-                                  value
-                                from
-                                  json_each("apiKeys"."projectIds")
-                              )
-                          )
-                        )
-                      )
-                    )
-                    and (
-                      "apiKeys"."rotatedAt" is null
-                      or "userKey"."id" = "apiKeys"."id"
-                    )
-                  )
-                )
-              )
-          )
-          and exists (
-            select
-              1
-            from
-              "deletions"
-            where
-              (
-                "deletions"."organizationId" = "apiKeys"."organizationId"
-                and "deletions"."resourceType" = 'user'
-                and "deletions"."resourceId" = :id
-                and "deletions"."deletedAt" = :now
-              )
-          )
-        )
-    )
-    and "apiKeys"."userId" = :id
-    and "apiKeys"."revokedAt" is null
-  );
-
--- sessionStatements.explain
+-- statements.readable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -1551,48 +2158,275 @@ select
       from
         json_each("apiKeys"."projectIds")
     )
-  ) as "inReach",
-  "sessions"."id" is null
-  or not exists (
-    select
-      1
-    from
-      "projects"
-    where
-      (
+  ) as "isInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
         "projects"."organizationId" = "sessions"."organizationId"
         and "projects"."id" = "sessions"."projectId"
-      )
-  ) as "isDeleted",
-  not exists (
-    select
-      1
-    from
-      "projects"
-    where
-      (
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-        and "projects"."archivedAt" is null
-      )
-  ) as "isFrozen",
-  true as "isChangeable",
-  true as "isRemovable"
+    )
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
 from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :id
+    and "sessions"."id" = :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :id
+    and "deletions"."resourceId" = :sessionId
   )
 where
   "apiKeys"."hash" = :keyHash;
 
--- sessionStatements.explainPut
+-- statements.retrieve
+select
+  "sessions"."id",
+  "sessions"."projectId",
+  "sessions"."name",
+  "sessions"."createdAt",
+  "sessions"."updatedAt"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      (
+        "sessions"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("sessions"."projectId", "deletions"."projectId") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "sessions"."organizationId"
+            and "projects"."id" = "sessions"."projectId"
+        )
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+  );
+
+-- statements.listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.list
+select
+  "sessions"."id",
+  "sessions"."projectId",
+  "sessions"."name",
+  "sessions"."createdAt",
+  "sessions"."updatedAt"
+from
+  "apiKeys"
+  inner join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" > :cursor
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and (
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+    )
+    and exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+    )
+  )
+order by
+  "sessions"."id" asc
+limit
+  :rowLimit;
+
+-- statements.listableInProject.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "projectExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.listInProject
+select
+  "id",
+  "projectId",
+  "name",
+  "createdAt",
+  "updatedAt"
+from
+  "sessions"
+where
+  (
+    "sessions"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("projects"."id" is not null)
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "sessions"."projectId" = :projectId
+    and "sessions"."id" > :cursor
+  )
+order by
+  "sessions"."id" asc
+limit
+  :rowLimit;
+
+-- statements.deletable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -1617,285 +2451,48 @@ select
   ) as "exists",
   (
     "apiKeys"."projectIds" is null
-    or "projects"."id" in (
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
       select
         value
       from
         json_each("apiKeys"."projectIds")
     )
-  )
-  and (
-    not (
-      (
-        "sessions"."id" is not null
-        or "deletions"."resourceId" is not null
-      )
-    )
-    or (
-      "apiKeys"."projectIds" is null
-      or coalesce("sessions"."projectId", "deletions"."projectId") in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
-      )
-    )
-  ) as "inReach",
-  "sessions"."id" is null
-  or not exists (
-    select
-      1
-    from
-      "projects"
-    where
-      (
+  ) as "isInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
         "projects"."organizationId" = "sessions"."organizationId"
         and "projects"."id" = "sessions"."projectId"
-      )
-  ) as "isDeleted",
-  "projects"."archivedAt" is not null as "isFrozen",
-  true as "isChangeable",
-  true as "isRemovable",
-  (
-    select
-      case
-        when "organizationUsage"."sessions" + (
-          not exists (
-            select
-              1
-            from
-              "sessions"
-            where
-              (
-                "sessions"."organizationId" = "apiKeys"."organizationId"
-                and "sessions"."id" = :id
-              )
-          )
-        ) > max("organizationUsage"."sessions", :sessionsQuota) then 'sessions'
-      end
-    from
-      "organizationUsage"
-    where
-      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota",
-  "projects"."id" is not null as "projectExists",
-  "sessions"."projectId" <> :projectId as "isElsewhere"
+    )
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted",
+  "projects"."archivedAt" is null as "projectIsActive"
 from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :id
+    and "sessions"."id" = :sessionId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :id
+    and "deletions"."resourceId" = :sessionId
   )
   left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :projectId
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
   )
 where
   "apiKeys"."hash" = :keyHash;
 
--- sessionStatements.put
-insert into
-  "sessions" ("organizationId", "id", "projectId", "name", "createdAt", "updatedAt")
-select
-  "organizationId" as "organizationId",
-  :id as "id",
-  :projectId as "projectId",
-  :name as "name",
-  :now as "createdAt",
-  :now as "updatedAt"
-from
-  "apiKeys"
-where
-  (
-    (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-      )
-    )
-    and exists (
-      select
-        1
-      from
-        "projects"
-      where
-        (
-          (
-            "projects"."organizationId" = "apiKeys"."organizationId"
-            and "projects"."id" = :projectId
-          )
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-          and "projects"."archivedAt" is null
-        )
-    )
-    and not exists (
-      select
-        1
-      from
-        "deletions"
-      where
-        (
-          "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'session'
-          and "deletions"."resourceId" = :id
-        )
-    )
-    and (
-      select
-        case
-          when "organizationUsage"."sessions" + (
-            not exists (
-              select
-                1
-              from
-                "sessions"
-              where
-                (
-                  "sessions"."organizationId" = "apiKeys"."organizationId"
-                  and "sessions"."id" = :id
-                )
-            )
-          ) > max("organizationUsage"."sessions", :sessionsQuota) then 'sessions'
-        end
-      from
-        "organizationUsage"
-      where
-        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-    ) is null
-  )
-on conflict ("sessions"."organizationId", "sessions"."id") do update
-set
-  "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt"
-where
-  "sessions"."projectId" = excluded."projectId"
-returning
-  "id",
-  "projectId",
-  "name",
-  "createdAt",
-  "updatedAt";
-
--- sessionStatements.retrieve
-select
-  "sessions"."id",
-  "sessions"."projectId",
-  "sessions"."name",
-  "sessions"."createdAt",
-  "sessions"."updatedAt"
-from
-  "apiKeys"
-  inner join "sessions" on (
-    "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :id
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-      )
-    )
-    and (
-      "apiKeys"."projectIds" is null
-      or "sessions"."projectId" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
-      )
-    )
-    and exists (
-      select
-        1
-      from
-        "projects"
-      where
-        (
-          "projects"."organizationId" = "sessions"."organizationId"
-          and "projects"."id" = "sessions"."projectId"
-        )
-    )
-  );
-
--- sessionStatements.lists.0
-select
-  "sessions"."id",
-  "sessions"."projectId",
-  "sessions"."name",
-  "sessions"."createdAt",
-  "sessions"."updatedAt"
-from
-  "apiKeys"
-  inner join "sessions" on (
-    "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" > :cursor
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-      )
-    )
-    and "apiKeys"."projectIds" is null
-    and exists (
-      select
-        1
-      from
-        "projects"
-      where
-        (
-          "projects"."organizationId" = "sessions"."organizationId"
-          and "projects"."id" = "sessions"."projectId"
-        )
-    )
-  )
-order by
-  "sessions"."id" asc
-limit
-  :rowLimit;
-
--- sessionStatements.removals.0
+-- statements.deletion.0
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -1907,9 +2504,18 @@ select
   null as "purgedAt"
 from
   "apiKeys"
-  inner join "sessions" on (
+  left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :id
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
   )
 where
   (
@@ -1928,41 +2534,63 @@ where
       )
     )
     and (
-      "apiKeys"."projectIds" is null
-      or "sessions"."projectId" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "sessions"."id" is not null
+        or "deletions"."resourceId" is not null
       )
     )
-    and true
-    and exists (
-      select
-        1
-      from
-        "projects"
-      where
-        (
-          "projects"."organizationId" = "sessions"."organizationId"
-          and "projects"."id" = "sessions"."projectId"
-          and "projects"."archivedAt" is null
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("sessions"."projectId", "deletions"."projectId") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
         )
+      )
     )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "sessions"."organizationId"
+            and "projects"."id" = "sessions"."projectId"
+        )
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+    and ("projects"."archivedAt" is null)
   );
 
--- sessionStatements.removals.1
+-- statements.deletion.1
 delete from "sessions"
 where
   (
     "sessions"."organizationId" = (
       select
-        "sessions"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "sessions" on (
+        left join "sessions" on (
           "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :id
+          and "sessions"."id" = :sessionId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'session'
+          and "deletions"."resourceId" = :sessionId
+        )
+        left join "projects" on (
+          "projects"."organizationId" = "sessions"."organizationId"
+          and "projects"."id" = "sessions"."projectId"
         )
       where
         (
@@ -1981,90 +2609,50 @@ where
             )
           )
           and (
-            "apiKeys"."projectIds" is null
-            or "sessions"."projectId" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
+            (
+              "sessions"."id" is not null
+              or "deletions"."resourceId" is not null
             )
           )
-          and true
-          and exists (
-            select
-              1
-            from
-              "projects"
-            where
-              (
-                "projects"."organizationId" = "sessions"."organizationId"
-                and "projects"."id" = "sessions"."projectId"
-                and "projects"."archivedAt" is null
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or coalesce("sessions"."projectId", "deletions"."projectId") in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
               )
+            )
           )
+          and (
+            (
+              exists (
+                select
+                  1
+                from
+                  "projects"
+                where
+                  "projects"."organizationId" = "sessions"."organizationId"
+                  and "projects"."id" = "sessions"."projectId"
+              )
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+          and ("projects"."archivedAt" is null)
         )
     )
-    and "sessions"."id" = :id
+    and "sessions"."id" = :sessionId
   )
 returning
   "id";
 
--- sessionStatements.listOfProject
-select
-  "id",
-  "projectId",
-  "name",
-  "createdAt",
-  "updatedAt"
-from
-  "sessions"
-where
-  (
-    "sessions"."organizationId" = (
-      select
-        "projects"."organizationId"
-      from
-        "apiKeys"
-        inner join "projects" on (
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :projectId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
-          )
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-        )
-    )
-    and "sessions"."projectId" = :projectId
-    and "sessions"."id" > :cursor
-  )
-order by
-  "sessions"."id" asc
-limit
-  :rowLimit;
+-- src/resources/platform-resources/users.ts
 
--- userStatements.explain
+-- statements.puttable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -2083,206 +2671,58 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted",
   (
     "users"."id" is not null
-    or "deletions"."resourceId" is not null
-  ) as "exists",
-  true as "inReach",
-  "users"."id" is null
-  or not true as "isDeleted",
-  not true as "isFrozen",
-  "apiKeys"."projectIds" is null as "isChangeable",
-  not exists (
-    select
-      1
-    from
-      "apiKeys" "userKey"
-    where
-      (
-        (
-          "userKey"."organizationId" = "apiKeys"."organizationId"
-          and "userKey"."userId" = :id
-          and "userKey"."revokedAt" is null
-        )
-        and (
-          "userKey"."expiresAt" is null
-          or "userKey"."expiresAt" > :now
-        )
-        and not (
-          (
-            (
-              (
-                "apiKeys"."userId" is null
-                or "apiKeys"."userId" is "userKey"."userId"
-              )
-              and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "userKey"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("userKey"."projectIds")
-                    where
-                      value not in (
-                        select
-                          value
-                        from
-                          json_each("apiKeys"."projectIds")
-                      )
-                  )
-                )
-              )
-            )
-            and (
-              "apiKeys"."rotatedAt" is null
-              or "userKey"."id" = "apiKeys"."id"
-            )
-          )
-        )
-      )
-  ) as "isRemovable"
-from
-  "apiKeys"
-  left join "users" on (
-    "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :id
-  )
-  left join "deletions" on (
-    "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :id
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- userStatements.explainPut
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
+    or (
+      "users"."id" is null
+      and "deletions"."resourceId" is null
     )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  (
-    "users"."id" is not null
-    or "deletions"."resourceId" is not null
-  ) as "exists",
-  true as "inReach",
-  "users"."id" is null
-  or not true as "isDeleted",
-  not true as "isFrozen",
-  "apiKeys"."projectIds" is null as "isChangeable",
-  not exists (
-    select
-      1
-    from
-      "apiKeys" "userKey"
-    where
-      (
-        (
-          "userKey"."organizationId" = "apiKeys"."organizationId"
-          and "userKey"."userId" = :id
-          and "userKey"."revokedAt" is null
-        )
-        and (
-          "userKey"."expiresAt" is null
-          or "userKey"."expiresAt" > :now
-        )
-        and not (
-          (
-            (
-              (
-                "apiKeys"."userId" is null
-                or "apiKeys"."userId" is "userKey"."userId"
-              )
-              and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "userKey"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("userKey"."projectIds")
-                    where
-                      value not in (
-                        select
-                          value
-                        from
-                          json_each("apiKeys"."projectIds")
-                      )
-                  )
-                )
-              )
-            )
-            and (
-              "apiKeys"."rotatedAt" is null
-              or "userKey"."id" = "apiKeys"."id"
-            )
-          )
-        )
-      )
-  ) as "isRemovable",
+  ) as "isNotDeleted",
   (
     select
       case
-        when "organizationUsage"."users" + (
-          not exists (
-            select
-              1
-            from
-              "users"
-            where
-              (
-                "users"."organizationId" = "apiKeys"."organizationId"
-                and "users"."id" = :id
-              )
-          )
-        ) > max("organizationUsage"."users", :usersQuota) then 'users'
+        when "organizationUsage"."users" + ("users"."id" is null) > max("organizationUsage"."users", :usersQuota) then 'users'
       end
     from
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "isWithinQuotas"
 from
   "apiKeys"
   left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :id
+    and "users"."id" = :userId
   )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = 'user'
-    and "deletions"."resourceId" = :id
+    and "deletions"."resourceId" = :userId
   )
 where
   "apiKeys"."hash" = :keyHash;
 
--- userStatements.put
+-- statements.put
 insert into
   "users" ("organizationId", "id", "name", "createdAt", "updatedAt")
 select
-  "organizationId" as "organizationId",
-  :id as "id",
+  "apiKeys"."organizationId" as "organizationId",
+  :userId as "id",
   :name as "name",
   :now as "createdAt",
   :now as "updatedAt"
 from
   "apiKeys"
+  left join "users" on (
+    "users"."organizationId" = "apiKeys"."organizationId"
+    and "users"."id" = :userId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :userId
+  )
 where
   (
     (
@@ -2299,36 +2739,20 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and true
-    and "apiKeys"."projectIds" is null
-    and not exists (
-      select
-        1
-      from
-        "deletions"
-      where
-        (
-          "deletions"."organizationId" = "apiKeys"."organizationId"
-          and "deletions"."resourceType" = 'user'
-          and "deletions"."resourceId" = :id
+    and ("apiKeys"."projectIds" is null)
+    and (
+      (
+        "users"."id" is not null
+        or (
+          "users"."id" is null
+          and "deletions"."resourceId" is null
         )
+      )
     )
     and (
       select
         case
-          when "organizationUsage"."users" + (
-            not exists (
-              select
-                1
-              from
-                "users"
-              where
-                (
-                  "users"."organizationId" = "apiKeys"."organizationId"
-                  and "users"."id" = :id
-                )
-            )
-          ) > max("organizationUsage"."users", :usersQuota) then 'users'
+          when "organizationUsage"."users" + ("users"."id" is null) > max("organizationUsage"."users", :usersQuota) then 'users'
         end
       from
         "organizationUsage"
@@ -2346,7 +2770,51 @@ returning
   "createdAt",
   "updatedAt";
 
--- userStatements.retrieve
+-- statements.readable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "users"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "exists",
+  (
+    "users"."id" is not null
+    or (
+      "users"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
+from
+  "apiKeys"
+  left join "users" on (
+    "users"."organizationId" = "apiKeys"."organizationId"
+    and "users"."id" = :userId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :userId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.retrieve
 select
   "users"."id",
   "users"."name",
@@ -2354,9 +2822,14 @@ select
   "users"."updatedAt"
 from
   "apiKeys"
-  inner join "users" on (
+  left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :id
+    and "users"."id" = :userId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :userId
   )
 where
   (
@@ -2374,11 +2847,48 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and true
-    and true
+    and (
+      (
+        "users"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and (
+      (
+        "users"."id" is not null
+        or (
+          "users"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
   );
 
--- userStatements.lists.0
+-- statements.listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.list
 select
   "users"."id",
   "users"."name",
@@ -2392,28 +2902,119 @@ from
   )
 where
   (
-    (
-      "apiKeys"."hash" = :keyHash
+    "apiKeys"."hash" = :keyHash
+    and (
+      "apiKeys"."revokedAt" is null
       and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" > :now
       )
     )
-    and true
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
   )
 order by
   "users"."id" asc
 limit
   :rowLimit;
 
--- userStatements.removals.0
+-- statements.deletable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "users"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "exists",
+  "apiKeys"."projectIds" is null as "isUnrestricted",
+  not exists (
+    select
+      1
+    from
+      "apiKeys" "userKey"
+    where
+      (
+        (
+          "userKey"."organizationId" = "apiKeys"."organizationId"
+          and "userKey"."userId" = :userId
+          and "userKey"."revokedAt" is null
+        )
+        and (
+          "userKey"."expiresAt" is null
+          or "userKey"."expiresAt" > :now
+        )
+        and not (
+          (
+            (
+              "apiKeys"."userId" is null
+              or "apiKeys"."userId" is "userKey"."userId"
+            )
+            and (
+              "apiKeys"."projectIds" is null
+              or (
+                "userKey"."projectIds" is not null
+                and not exists (
+                  select
+                    1
+                  from
+                    json_each("userKey"."projectIds")
+                  where
+                    value not in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                )
+              )
+            )
+            and (
+              "apiKeys"."rotatedAt" is null
+              or "userKey"."id" = "apiKeys"."id"
+            )
+          )
+        )
+      )
+  ) as "managesUserKeys",
+  (
+    "users"."id" is not null
+    or (
+      "users"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "isNotDeleted"
+from
+  "apiKeys"
+  left join "users" on (
+    "users"."organizationId" = "apiKeys"."organizationId"
+    and "users"."id" = :userId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :userId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- statements.deletion.0
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -2425,9 +3026,14 @@ select
   null as "purgedAt"
 from
   "apiKeys"
-  inner join "users" on (
+  left join "users" on (
     "users"."organizationId" = "apiKeys"."organizationId"
-    and "users"."id" = :id
+    and "users"."id" = :userId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'user'
+    and "deletions"."resourceId" = :userId
   )
 where
   (
@@ -2445,26 +3051,31 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and true
-    and "apiKeys"."projectIds" is null
-    and not exists (
-      select
-        1
-      from
-        "apiKeys" "userKey"
-      where
-        (
+    and (
+      (
+        "users"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and ("apiKeys"."projectIds" is null)
+    and (
+      not exists (
+        select
+          1
+        from
+          "apiKeys" "userKey"
+        where
           (
-            "userKey"."organizationId" = "apiKeys"."organizationId"
-            and "userKey"."userId" = :id
-            and "userKey"."revokedAt" is null
-          )
-          and (
-            "userKey"."expiresAt" is null
-            or "userKey"."expiresAt" > :now
-          )
-          and not (
             (
+              "userKey"."organizationId" = "apiKeys"."organizationId"
+              and "userKey"."userId" = :userId
+              and "userKey"."revokedAt" is null
+            )
+            and (
+              "userKey"."expiresAt" is null
+              or "userKey"."expiresAt" > :now
+            )
+            and not (
               (
                 (
                   "apiKeys"."userId" is null
@@ -2489,30 +3100,43 @@ where
                     )
                   )
                 )
-              )
-              and (
-                "apiKeys"."rotatedAt" is null
-                or "userKey"."id" = "apiKeys"."id"
+                and (
+                  "apiKeys"."rotatedAt" is null
+                  or "userKey"."id" = "apiKeys"."id"
+                )
               )
             )
           )
-        )
+      )
     )
-    and true
+    and (
+      (
+        "users"."id" is not null
+        or (
+          "users"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
   );
 
--- userStatements.removals.1
+-- statements.deletion.1
 delete from "users"
 where
   (
     "users"."organizationId" = (
       select
-        "users"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "users" on (
+        left join "users" on (
           "users"."organizationId" = "apiKeys"."organizationId"
-          and "users"."id" = :id
+          and "users"."id" = :userId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'user'
+          and "deletions"."resourceId" = :userId
         )
       where
         (
@@ -2530,26 +3154,31 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and true
-          and "apiKeys"."projectIds" is null
-          and not exists (
-            select
-              1
-            from
-              "apiKeys" "userKey"
-            where
-              (
+          and (
+            (
+              "users"."id" is not null
+              or "deletions"."resourceId" is not null
+            )
+          )
+          and ("apiKeys"."projectIds" is null)
+          and (
+            not exists (
+              select
+                1
+              from
+                "apiKeys" "userKey"
+              where
                 (
-                  "userKey"."organizationId" = "apiKeys"."organizationId"
-                  and "userKey"."userId" = :id
-                  and "userKey"."revokedAt" is null
-                )
-                and (
-                  "userKey"."expiresAt" is null
-                  or "userKey"."expiresAt" > :now
-                )
-                and not (
                   (
+                    "userKey"."organizationId" = "apiKeys"."organizationId"
+                    and "userKey"."userId" = :userId
+                    and "userKey"."revokedAt" is null
+                  )
+                  and (
+                    "userKey"."expiresAt" is null
+                    or "userKey"."expiresAt" > :now
+                  )
+                  and not (
                     (
                       (
                         "apiKeys"."userId" is null
@@ -2574,24 +3203,32 @@ where
                           )
                         )
                       )
-                    )
-                    and (
-                      "apiKeys"."rotatedAt" is null
-                      or "userKey"."id" = "apiKeys"."id"
+                      and (
+                        "apiKeys"."rotatedAt" is null
+                        or "userKey"."id" = "apiKeys"."id"
+                      )
                     )
                   )
                 )
-              )
+            )
           )
-          and true
+          and (
+            (
+              "users"."id" is not null
+              or (
+                "users"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
         )
     )
-    and "users"."id" = :id
+    and "users"."id" = :userId
   )
 returning
   "id";
 
--- userStatements.removals.2
+-- statements.deletion.2
 insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId", "createdAt")
 select
@@ -2607,7 +3244,7 @@ from
   "apiKeys"
   inner join "apiKeys" "userKey" on (
     "userKey"."organizationId" = "apiKeys"."organizationId"
-    and "userKey"."userId" = :id
+    and "userKey"."userId" = :userId
     and "userKey"."revokedAt" is null
   )
 where
@@ -2636,7 +3273,7 @@ where
         (
           (
             "userKey"."organizationId" = "apiKeys"."organizationId"
-            and "userKey"."userId" = :id
+            and "userKey"."userId" = :userId
             and "userKey"."revokedAt" is null
           )
           and (
@@ -2646,27 +3283,25 @@ where
           and not (
             (
               (
-                (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "userKey"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "userKey"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("userKey"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
-                    )
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "userKey"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "userKey"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("userKey"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
                   )
                 )
               )
@@ -2687,13 +3322,13 @@ where
         (
           "deletions"."organizationId" = "apiKeys"."organizationId"
           and "deletions"."resourceType" = 'user'
-          and "deletions"."resourceId" = :id
+          and "deletions"."resourceId" = :userId
           and "deletions"."deletedAt" = :now
         )
     )
   );
 
--- userStatements.removals.3
+-- statements.deletion.3
 update "apiKeys"
 set
   "revokedAt" = :now
@@ -2730,7 +3365,7 @@ where
               (
                 (
                   "userKey"."organizationId" = "apiKeys"."organizationId"
-                  and "userKey"."userId" = :id
+                  and "userKey"."userId" = :userId
                   and "userKey"."revokedAt" is null
                 )
                 and (
@@ -2740,27 +3375,25 @@ where
                 and not (
                   (
                     (
-                      (
-                        "apiKeys"."userId" is null
-                        or "apiKeys"."userId" is "userKey"."userId"
-                      )
-                      and (
-                        "apiKeys"."projectIds" is null
-                        or (
-                          "userKey"."projectIds" is not null
-                          and not exists (
-                            select
-                              1
-                            from
-                              json_each("userKey"."projectIds")
-                            where
-                              value not in (
-                                select
-                                  value
-                                from
-                                  json_each("apiKeys"."projectIds")
-                              )
-                          )
+                      "apiKeys"."userId" is null
+                      or "apiKeys"."userId" is "userKey"."userId"
+                    )
+                    and (
+                      "apiKeys"."projectIds" is null
+                      or (
+                        "userKey"."projectIds" is not null
+                        and not exists (
+                          select
+                            1
+                          from
+                            json_each("userKey"."projectIds")
+                          where
+                            value not in (
+                              select
+                                value
+                              from
+                                json_each("apiKeys"."projectIds")
+                            )
                         )
                       )
                     )
@@ -2781,12 +3414,12 @@ where
               (
                 "deletions"."organizationId" = "apiKeys"."organizationId"
                 and "deletions"."resourceType" = 'user'
-                and "deletions"."resourceId" = :id
+                and "deletions"."resourceId" = :userId
                 and "deletions"."deletedAt" = :now
               )
           )
         )
     )
-    and "apiKeys"."userId" = :id
+    and "apiKeys"."userId" = :userId
     and "apiKeys"."revokedAt" is null
   );

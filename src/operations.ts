@@ -6,18 +6,22 @@ import type { Contract } from './http/contract.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import type { Operation } from './http/mount.ts'
 
+const agents = () => import('./resources/platform-resources/agents.ts')
 const apiKeys = () => import('./resources/api-keys/handlers.ts')
 const auditEvents = () => import('./resources/audit-events/handlers.ts')
 const environmentVariables = () => import('./resources/environment-variables/handlers.ts')
 const me = () => import('./resources/me/handlers.ts')
 const pins = () => import('./resources/pins/handlers.ts')
-const platformResources = () => import('./resources/platform-resources/handlers.ts')
 const profilePictures = () => import('./resources/profile-pictures/handlers.ts')
+const projects = () => import('./resources/platform-resources/projects.ts')
+const pullRequests = () => import('./resources/platform-resources/pull-requests.ts')
 const runEndpoint = () => import('./resources/run-endpoint/handlers.ts')
 const runs = () => import('./resources/runs/handlers.ts')
 const schedules = () => import('./resources/schedules/handlers.ts')
 const sessionFiles = () => import('./resources/session-files/handlers.ts')
+const sessions = () => import('./resources/platform-resources/sessions.ts')
 const skills = () => import('./resources/skills/handlers.ts')
+const users = () => import('./resources/platform-resources/users.ts')
 
 export const operations: readonly Operation[] = [
   route('PATCH /v1/pins/{resourceType}/{resourceId}', pins, ({ updatePin }) => updatePin),
@@ -49,40 +53,32 @@ export const operations: readonly Operation[] = [
 
   route('GET /v1/audit-events', auditEvents, ({ listAuditEvents }) => listAuditEvents),
 
-  route('PUT /v1/projects/{projectId}', platformResources, ({ projects }) => projects.put),
-  route('GET /v1/projects/{projectId}', platformResources, ({ projects }) => projects.retrieve),
-  route('GET /v1/projects', platformResources, ({ projects }) => projects.list),
-  route('PATCH /v1/projects/{projectId}', platformResources, ({ projects }) => projects.update),
-  route('DELETE /v1/projects/{projectId}', platformResources, ({ projects }) => projects.remove),
+  route('PUT /v1/projects/{projectId}', projects, ({ put }) => put),
+  route('GET /v1/projects/{projectId}', projects, ({ retrieve }) => retrieve),
+  route('GET /v1/projects', projects, ({ list }) => list),
+  route('PATCH /v1/projects/{projectId}', projects, ({ update }) => update),
+  route('DELETE /v1/projects/{projectId}', projects, ({ remove }) => remove),
 
-  route('PUT /v1/agents/{agentId}', platformResources, ({ agents }) => agents.put),
-  route('GET /v1/agents/{agentId}', platformResources, ({ agents }) => agents.retrieve),
-  route('GET /v1/agents', platformResources, ({ agents }) => agents.list),
-  route('PATCH /v1/agents/{agentId}', platformResources, ({ agents }) => agents.update),
-  route('DELETE /v1/agents/{agentId}', platformResources, ({ agents }) => agents.remove),
+  route('PUT /v1/agents/{agentId}', agents, ({ put }) => put),
+  route('GET /v1/agents/{agentId}', agents, ({ retrieve }) => retrieve),
+  route('GET /v1/agents', agents, ({ list }) => list),
+  route('PATCH /v1/agents/{agentId}', agents, ({ update }) => update),
+  route('DELETE /v1/agents/{agentId}', agents, ({ remove }) => remove),
 
-  route('PUT /v1/sessions/{sessionId}', platformResources, ({ sessions }) => sessions.put),
-  route('GET /v1/sessions/{sessionId}', platformResources, ({ sessions }) => sessions.retrieve),
-  route('GET /v1/sessions', platformResources, ({ sessions }) => sessions.list),
-  route('DELETE /v1/sessions/{sessionId}', platformResources, ({ sessions }) => sessions.remove),
+  route('PUT /v1/sessions/{sessionId}', sessions, ({ put }) => put),
+  route('GET /v1/sessions/{sessionId}', sessions, ({ retrieve }) => retrieve),
+  route('GET /v1/sessions', sessions, ({ list }) => list),
+  route('DELETE /v1/sessions/{sessionId}', sessions, ({ remove }) => remove),
 
-  route('PUT /v1/pull-requests/{pullRequestId}', platformResources, ({ pullRequests }) => pullRequests.put),
-  route(
-    'GET /v1/pull-requests/{pullRequestId}',
-    platformResources,
-    ({ pullRequests }) => pullRequests.retrieve,
-  ),
-  route('GET /v1/pull-requests', platformResources, ({ pullRequests }) => pullRequests.list),
-  route(
-    'DELETE /v1/pull-requests/{pullRequestId}',
-    platformResources,
-    ({ pullRequests }) => pullRequests.remove,
-  ),
+  route('PUT /v1/pull-requests/{pullRequestId}', pullRequests, ({ put }) => put),
+  route('GET /v1/pull-requests/{pullRequestId}', pullRequests, ({ retrieve }) => retrieve),
+  route('GET /v1/pull-requests', pullRequests, ({ list }) => list),
+  route('DELETE /v1/pull-requests/{pullRequestId}', pullRequests, ({ remove }) => remove),
 
-  route('PUT /v1/users/{userId}', platformResources, ({ users }) => users.put),
-  route('GET /v1/users/{userId}', platformResources, ({ users }) => users.retrieve),
-  route('GET /v1/users', platformResources, ({ users }) => users.list),
-  route('DELETE /v1/users/{userId}', platformResources, ({ users }) => users.remove),
+  route('PUT /v1/users/{userId}', users, ({ put }) => put),
+  route('GET /v1/users/{userId}', users, ({ retrieve }) => retrieve),
+  route('GET /v1/users', users, ({ list }) => list),
+  route('DELETE /v1/users/{userId}', users, ({ remove }) => remove),
 
   route('GET /v1/pins', pins, ({ listPins }) => listPins),
   route('PUT /v1/pins/{resourceType}/{resourceId}', pins, ({ putPin }) => putPin),

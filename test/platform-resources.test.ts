@@ -9,7 +9,7 @@ import { Workspace } from './support/workspace.ts'
 interface Kind {
   readonly path: string
   readonly table: string
-  /** True if the host platform names it, so that any text is an id. */
+  /** True if the host platform chooses the id: any text, not only a UUID. */
   readonly hasExternalId?: true
   readonly isArchivable?: true
   readonly isOfProject?: true
@@ -26,8 +26,8 @@ const archivable = KINDS.filter(({ isArchivable }) => isArchivable)
 const ofProject = KINDS.filter(({ isOfProject }) => isOfProject)
 const withExternalId = KINDS.filter(({ hasExternalId }) => hasExternalId)
 
-/** The operations of a kind with a key; what belongs to a project is put into this one. */
-function lifeOf({ path, isOfProject }: Kind, key: string, projectId: string) {
+/** The requests for a kind. Sessions and pull requests are put into the project. */
+function requestsFor({ path, isOfProject }: Kind, key: string, projectId: string) {
   const at = (id: string) => `/v1/${path}/${encodeURIComponent(id)}`
   const bodyOf = (name: unknown) => ({ name, ...(isOfProject && { projectId }) })
   return {
@@ -44,16 +44,16 @@ function lifeOf({ path, isOfProject }: Kind, key: string, projectId: string) {
 async function withKind(kind: Kind) {
   const workspace = await Workspace.create()
   const projectId = await workspace.addProject('home')
-  // Who deletes users goes on without being one.
+  // A user's own key would be revoked with its user.
   const key = await workspace.addKey({ userId: null })
   const rows = () => workspace.dump(kind.table)
-  return { workspace, projectId, key, rows, ...lifeOf(kind, key, projectId) }
+  return { workspace, projectId, key, rows, ...requestsFor(kind, key, projectId) }
 }
 
 const idsOf = ({ body }: ApiResponse): string[] => body.items.map(({ id }: { id: string }) => id)
 const newIds = (count: number) => Array.from({ length: count }, () => newUuid())
 
-/** Reads a list to its end. @returns the ids of each page. */
+/** Reads all pages of a list. @returns the ids of each page. */
 async function walk(list: (query: string) => Promise<ApiResponse>, query: string): Promise<string[][]> {
   const pages: string[][] = []
   let cursor: string | null = null
@@ -68,7 +68,7 @@ async function walk(list: (query: string) => Promise<ApiResponse>, query: string
 }
 
 describe.each(KINDS)('$path', (kind) => {
-  it('are made by PUT, renamed by the next, and retrieved as they are', async () => {
+  it('are created by the first PUT and renamed by the next', async () => {
     const { put, get, projectId, rows } = await withKind(kind)
     const id = newUuid()
     const made = await put(id, 'First')
@@ -95,7 +95,7 @@ describe.each(KINDS)('$path', (kind) => {
     expect((await rows()).filter((row) => row.id === id)).toHaveLength(1)
   })
 
-  it('have ids of any UUID shape in either case, answered in lower case, under both base paths', async () => {
+  it('accept UUIDs of any version in either case, and return them in lower case, under both base paths', async () => {
     const { workspace, key, put, get, remove, bodyOf } = await withKind(kind)
     await workspace.addProject('ABCDEF00-0000-0000-0000-00000000000F'.toLowerCase())
     for (const id of ['ABCDEF00-0000-0000-0000-00000000000A', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF']) {
@@ -110,7 +110,7 @@ describe.each(KINDS)('$path', (kind) => {
     }
   })
 
-  it('have names of 1 to 255 code points, kept as they are', async () => {
+  it('keep names of 1 to 255 code points unchanged', async () => {
     const { put } = await withKind(kind)
     const id = newUuid()
     for (const name of ['x', '🙂', ' ', 'é'.repeat(255), '🙂'.repeat(255), `'"; DROP TABLE users; --\n<b>`]) {
@@ -118,7 +118,7 @@ describe.each(KINDS)('$path', (kind) => {
     }
   })
 
-  it('take no other names and no other bodies, and stay as they are', async () => {
+  it('reject other names and bodies with 400, and do not change', async () => {
     const { put, bodyOf, rows } = await withKind(kind)
     const id = newUuid()
     await put(id)
@@ -144,7 +144,7 @@ describe.each(KINDS)('$path', (kind) => {
     expect(await rows()).toEqual(before)
   })
 
-  it('are listed in order of id, in pages that end exactly, without those of others', async () => {
+  it('are listed in order of id, without those of other organizations; the last page may be full', async () => {
     const { put, list, remove, rows } = await withKind(kind)
     const other = await withKind(kind)
     await other.put(newUuid())
@@ -162,7 +162,7 @@ describe.each(KINDS)('$path', (kind) => {
     expect(idsOf(await list(`?limit=1&cursor=${first}`))).toEqual([second])
   })
 
-  it('are listed by 50 without a limit, and by 1,000 at most', async () => {
+  it('are listed 50 to a page by default, and 1,000 at most', async () => {
     const { workspace, list, rows } = await withKind(kind)
     const columns = kind.isOfProject ? '"projectId",' : ''
     const values = kind.isOfProject ? "'home'," : ''
@@ -180,7 +180,7 @@ describe.each(KINDS)('$path', (kind) => {
     }
   })
 
-  it('are not listed with a limit or a cursor that is none', async () => {
+  it('are not listed with an invalid limit or cursor', async () => {
     const { list } = await withKind(kind)
     const limits = ['limit=0', 'limit=-1', 'limit=x', 'limit=', 'limit=1&limit=2']
     for (const query of [...limits, 'cursor=', 'cursor=a%00', `cursor=${'x'.repeat(1001)}`]) {
@@ -189,18 +189,21 @@ describe.each(KINDS)('$path', (kind) => {
     }
   })
 
-  it('answer 404 where none was ever made', async () => {
+  it('are 404 if the id was never used', async () => {
     const { get, archive, remove, rows } = await withKind(kind)
     const before = await rows()
     const id = newUuid()
     const answers = [await get(id), await remove(id), ...(kind.isArchivable ? [await archive(id)] : [])]
     for (const { status, body } of answers) {
-      expect([status, body.error]).toEqual([404, expect.stringMatching(/^\w+Id: there is no /)])
+      expect([status, body.error]).toEqual([
+        404,
+        expect.stringMatching(/^There is no [a-z ]+ with this \w+Id\.$/),
+      ])
     }
     expect(await rows()).toEqual(before)
   })
 
-  it('answer 410 for every operation once deleted, also after the purge, and leave the list', async () => {
+  it('are 410 for every operation once deleted, before and after the purge, and are not listed', async () => {
     const { workspace, put, get, list, archive, remove, rows } = await withKind(kind)
     const [id, kept] = newIds(2) as [string, string]
     await put(id)
@@ -222,7 +225,7 @@ describe.each(KINDS)('$path', (kind) => {
     expect(await workspace.dump('deletions')).toHaveLength(1)
   })
 
-  it('live apart from those of other organizations with the same ids', async () => {
+  it('are independent of those of other organizations with the same ids', async () => {
     const ours = await withKind(kind)
     const theirs = await withKind(kind)
     const id = newUuid()
@@ -242,7 +245,7 @@ describe.each(KINDS)('$path', (kind) => {
     expect((await ours.put(id, 'Still ours')).status).toBe(200)
   })
 
-  it('put at once are one, deleted at once are deleted once', async () => {
+  it('are created once by concurrent PUTs, and deleted once by concurrent DELETEs', async () => {
     const { put, remove, get, rows } = await withKind(kind)
     const id = newUuid()
     const atOnce = <T>(act: (index: number) => Promise<T>) =>
@@ -258,7 +261,7 @@ describe.each(KINDS)('$path', (kind) => {
     expect((await rows()).filter((row) => row.id === id)).toEqual([])
   })
 
-  it('are not changed if the database is away, and 503 says so', async () => {
+  it('are not changed while the database is unavailable: 503', async () => {
     const { put, remove, rows } = await withKind(kind)
     const id = newUuid()
     await put(id)
@@ -283,14 +286,14 @@ describe.each(withExternalId)('ids of $path', (kind) => {
     ['dots', '../a'],
     ['three dots', '...'],
     ['a percent sign', '%'],
-    ['what looks encoded', '100%25'],
-    ['what looks like a slash encoded', '%2F'],
-    ['what queries are made of', 'a+b&c=d?e#f;g'],
+    ['text that looks percent-encoded', '100%25'],
+    ['a percent-encoded slash', '%2F'],
+    ['the delimiters of a query', 'a+b&c=d?e#f;g'],
     ['quotes', `'"\\ --`],
     ['other scripts', 'ünï·日本🙂'],
     ['a JSON list', '[1,2]'],
     ['null', 'null'],
-    ['controls', '\u202e\n\t'],
+    ['control characters', '\u202e\n\t'],
     ['255 characters', 'x'.repeat(255)],
     ['255 code points', '🙂'.repeat(255)],
   ])('can be %s', async (_, id) => {
@@ -304,7 +307,7 @@ describe.each(withExternalId)('ids of $path', (kind) => {
     expect((await put(id)).status).toBe(410)
   })
 
-  it('have a case that counts, unless they are UUIDs', async () => {
+  it('are case-sensitive unless they are UUIDs', async () => {
     const { put, get, remove } = await withKind(kind)
     await put('Shop', 'Upper')
     await put('shop', 'Lower')
@@ -317,7 +320,7 @@ describe.each(withExternalId)('ids of $path', (kind) => {
     ['256 characters', 'x'.repeat(256)],
     ['256 code points', '🙂'.repeat(256)],
     ['NUL', 'a\0'],
-  ])('can not be %s', async (_, id) => {
+  ])('cannot be %s', async (_, id) => {
     const { put, get, remove, rows } = await withKind(kind)
     const before = await rows()
     for (const answer of [await put(id), await get(id), await remove(id)]) expect(answer.status).toBe(400)
@@ -334,7 +337,7 @@ it.each(KINDS.filter(({ hasExternalId }) => !hasExternalId))('ids of $path are U
 })
 
 describe.each(archivable)('archived $path', (kind) => {
-  it('keep the instant until they are unarchived, also when renamed, and can be deleted', async () => {
+  it('keep archivedAt until they are unarchived, even if renamed, and can be deleted', async () => {
     const { put, get, archive, remove } = await withKind(kind)
     const id = newUuid()
     await put(id)
@@ -351,7 +354,7 @@ describe.each(archivable)('archived $path', (kind) => {
     expect((await remove(id)).status).toBe(200)
   })
 
-  it('are not made by any other body', async () => {
+  it('reject other bodies with 400', async () => {
     const { key, put, rows } = await withKind(kind)
     const id = newUuid()
     await put(id)
@@ -366,14 +369,14 @@ describe.each(archivable)('archived $path', (kind) => {
   })
 })
 
-describe.each(ofProject)('$path, which belong to a project,', (kind) => {
-  it('need one that the organization has', async () => {
+describe.each(ofProject)('$path in a project', (kind) => {
+  it('are 404 if the organization does not have the project', async () => {
     const { put, list, rows } = await withKind(kind)
     const elsewhere = await Workspace.create()
     await elsewhere.addProject('theirs')
     for (const projectId of ['nowhere', newUuid(), 'theirs', 'Home']) {
       const answer = await put(newUuid(), '', { json: { projectId, name: 'x' } })
-      expect([answer.status, answer.body.error]).toEqual([404, expect.stringMatching(/^projectId: /)])
+      expect([answer.status, answer.body.error]).toEqual([404, 'There is no project with this projectId.'])
       expect((await list(`?projectId=${projectId}`)).body).toEqual(answer.body)
     }
     for (const projectId of ['', 'x'.repeat(256), '.', '..', null, undefined, 7]) {
@@ -382,7 +385,7 @@ describe.each(ofProject)('$path, which belong to a project,', (kind) => {
     expect(await rows()).toEqual([])
   })
 
-  it('find it by a UUID in either case', async () => {
+  it('take the UUID of the project in either case', async () => {
     const { workspace, put, list } = await withKind(kind)
     const projectId = await workspace.addProject('abcdef00-0000-7000-8000-000000000001')
     const id = newUuid()
@@ -391,7 +394,7 @@ describe.each(ofProject)('$path, which belong to a project,', (kind) => {
     expect(idsOf(await list(`?projectId=${projectId.toUpperCase()}`))).toEqual([id])
   })
 
-  it('stay in theirs: 409 with another, and nothing changes', async () => {
+  it('cannot be moved to another project: 409', async () => {
     const { workspace, put, rows } = await withKind(kind)
     await workspace.addProject('other')
     const id = newUuid()
@@ -400,12 +403,12 @@ describe.each(ofProject)('$path, which belong to a project,', (kind) => {
     const answer = await put(id, '', { json: { projectId: 'other', name: 'Moved' } })
     expect([answer.status, answer.body.error]).toEqual([
       409,
-      expect.stringMatching(/^projectId: .*another project/),
+      expect.stringContaining('belongs to another project'),
     ])
     expect(await rows()).toEqual(before)
   })
 
-  it('are listed for one project, in pages, or for all', async () => {
+  it('are listed for one project or for all, in pages', async () => {
     const { workspace, put, list } = await withKind(kind)
     await workspace.addProject('other/one')
     const ids = newIds(6).sort()
@@ -419,9 +422,9 @@ describe.each(ofProject)('$path, which belong to a project,', (kind) => {
     expect((await list('?projectId=empty')).body).toEqual({ items: [], nextCursor: null })
   })
 
-  it('are frozen while it is archived: read, and not made, renamed or deleted', async () => {
+  it('can be read, but not created, renamed or deleted, while the project is archived', async () => {
     const { key, projectId, put, get, list, remove, rows } = await withKind(kind)
-    const projects = lifeOf(KINDS[0] as Kind, key, projectId)
+    const projects = requestsFor(KINDS[0] as Kind, key, projectId)
     const id = newUuid()
     const gone = newUuid()
     await put(id)
@@ -440,35 +443,35 @@ describe.each(ofProject)('$path, which belong to a project,', (kind) => {
     expect([(await put(id, 'Second')).body.name, (await remove(id)).status]).toEqual(['Second', 200])
   })
 
-  it('are out of reach for a key that is limited to other projects, and as ever for one limited to theirs', async () => {
+  it('are 403 for an API key restricted to other projects, and available to one restricted to theirs', async () => {
     const { workspace, projectId, put, rows, remove } = await withKind(kind)
     await workspace.addProject('other')
-    const limitedTo = async (projectIds: string[]) =>
-      lifeOf(kind, await workspace.addKey({ projectIds }), projectId)
+    const restrictedTo = async (projectIds: string[]) =>
+      requestsFor(kind, await workspace.addKey({ projectIds }), projectId)
     const [within, without, nowhere] = [
-      await limitedTo(['home']),
-      await limitedTo(['other']),
-      await limitedTo([]),
+      await restrictedTo(['home']),
+      await restrictedTo(['other']),
+      await restrictedTo([]),
     ]
     const [id, gone] = newIds(2) as [string, string]
     for (const each of [id, gone]) await put(each)
     await remove(gone)
     const before = await rows()
-    for (const limited of [without, nowhere]) {
+    for (const restricted of [without, nowhere]) {
       const answers = [
-        await limited.get(id),
-        await limited.put(id),
-        await limited.put(newUuid()),
-        await limited.remove(id),
-        await limited.list(),
-        await limited.list('?projectId=home'),
-        await limited.get(gone),
-        await limited.put(gone),
-        await limited.remove(gone),
+        await restricted.get(id),
+        await restricted.put(id),
+        await restricted.put(newUuid()),
+        await restricted.remove(id),
+        await restricted.list(),
+        await restricted.list('?projectId=home'),
+        await restricted.get(gone),
+        await restricted.put(gone),
+        await restricted.remove(gone),
       ]
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403))
-      expect((await limited.get(newUuid())).status).toBe(404)
-      expect((await limited.list('?projectId=nowhere')).status).toBe(404)
+      expect((await restricted.get(newUuid())).status).toBe(404)
+      expect((await restricted.list('?projectId=nowhere')).status).toBe(404)
     }
     const moved = await without.put(id, '', { json: { projectId: 'other', name: 'Mine now' } })
     expect(moved.status).toBe(403)
@@ -481,16 +484,16 @@ describe.each(ofProject)('$path, which belong to a project,', (kind) => {
     expect((await within.remove(id)).status).toBe(200)
   })
 
-  it('go with it: 410 from the answer on, and after the purge', async () => {
+  it('are deleted with the project: 410, before and after the purge', async () => {
     const { workspace, key, projectId, put, get, list, remove } = await withKind(kind)
     await workspace.addProject('other')
-    const limitedTo = async (...projectIds: string[]) =>
-      lifeOf(kind, await workspace.addKey({ projectIds }), projectId)
-    const [within, without] = [await limitedTo(projectId), await limitedTo('other')]
+    const restrictedTo = async (...projectIds: string[]) =>
+      requestsFor(kind, await workspace.addKey({ projectIds }), projectId)
+    const [within, without] = [await restrictedTo(projectId), await restrictedTo('other')]
     const [id, kept] = newIds(2) as [string, string]
     await put(id)
     await put(kept, '', { json: { projectId: 'other', name: 'x' } })
-    expect((await lifeOf(KINDS[0] as Kind, key, '').remove(projectId)).status).toBe(200)
+    expect((await requestsFor(KINDS[0] as Kind, key, '').remove(projectId)).status).toBe(200)
     for (const isPurged of [false, true]) {
       if (isPurged) await tick(env, new Date())
       expect((await workspace.dump(kind.table)).map((row) => row.id).includes(id)).toBe(!isPurged)
@@ -505,10 +508,10 @@ describe.each(ofProject)('$path, which belong to a project,', (kind) => {
   })
 })
 
-it('a session and a pull request with one id have nothing to do with each other', async () => {
+it('a session and a pull request with the same id are independent', async () => {
   const [session, pullRequest] = ofProject as [Kind, Kind]
   const { key, projectId, ...sessions } = await withKind(session)
-  const pullRequests = lifeOf(pullRequest, key, projectId)
+  const pullRequests = requestsFor(pullRequest, key, projectId)
   const id = newUuid()
   await sessions.put(id)
   expect((await pullRequests.get(id)).status).toBe(404)
@@ -518,57 +521,67 @@ it('a session and a pull request with one id have nothing to do with each other'
   expect((await pullRequests.get(id)).body.name).toBe('Kept')
 })
 
-describe('projects, for a key that is limited,', () => {
+describe('projects, for an API key that is restricted to projects,', () => {
   const PROJECT = KINDS[0] as Kind
 
-  it('are those that it is limited to', async () => {
+  it('are only those that it is restricted to', async () => {
     const { workspace, rows, put } = await withKind(PROJECT)
     for (const id of ['a/1', 'b', 'c', 'gone']) await put(id)
     const before = await rows()
-    const limited = lifeOf(PROJECT, await workspace.addKey({ projectIds: ['c', 'a/1', 'b', 'nowhere'] }), '')
-    expect(await walk(limited.list, '?limit=2')).toEqual([['a/1', 'b'], ['c']])
-    const none = lifeOf(PROJECT, await workspace.addKey({ projectIds: [] }), '')
+    const restricted = requestsFor(
+      PROJECT,
+      await workspace.addKey({ projectIds: ['c', 'a/1', 'b', 'nowhere'] }),
+      '',
+    )
+    expect(await walk(restricted.list, '?limit=2')).toEqual([['a/1', 'b'], ['c']])
+    const none = requestsFor(PROJECT, await workspace.addKey({ projectIds: [] }), '')
     expect((await none.list()).body).toEqual({ items: [], nextCursor: null })
-    const denied = [await limited.get('gone'), await limited.put('gone'), await limited.put('new')]
-    denied.push(await limited.archive('gone'), await limited.remove('gone'), await none.remove('c'))
+    const denied = [await restricted.get('gone'), await restricted.put('gone'), await restricted.put('new')]
+    denied.push(await restricted.archive('gone'), await restricted.remove('gone'), await none.remove('c'))
     expect(denied.map(({ status }) => status)).toEqual(denied.map(() => 403))
-    expect([(await limited.get('unknown')).status, (await limited.get('nowhere')).status]).toEqual([404, 404])
+    expect([(await restricted.get('unknown')).status, (await restricted.get('nowhere')).status]).toEqual([
+      404, 404,
+    ])
     expect(await rows()).toEqual(before)
   })
 
-  it('can be renamed, archived and deleted where it reaches them', async () => {
+  it('can be renamed, archived and deleted', async () => {
     const { workspace, put, remove } = await withKind(PROJECT)
     for (const id of ['a', 'b']) await put(id)
-    const limited = lifeOf(PROJECT, await workspace.addKey({ projectIds: ['a'] }), '')
-    expect((await limited.put('a', 'Mine')).body.name).toBe('Mine')
-    expect((await limited.archive('a')).status).toBe(200)
-    expect((await limited.remove('a')).status).toBe(200)
-    expect((await limited.list()).body.items).toEqual([])
+    const restricted = requestsFor(PROJECT, await workspace.addKey({ projectIds: ['a'] }), '')
+    expect((await restricted.put('a', 'Mine')).body.name).toBe('Mine')
+    expect((await restricted.archive('a')).status).toBe(200)
+    expect((await restricted.remove('a')).status).toBe(200)
+    expect((await restricted.list()).body.items).toEqual([])
     await remove('b')
-    expect([(await limited.get('a')).status, (await limited.get('b')).status]).toEqual([410, 403])
+    expect([(await restricted.get('a')).status, (await restricted.get('b')).status]).toEqual([410, 403])
   })
 })
 
 describe.each(KINDS.filter(({ path }) => path === 'agents' || path === 'users'))(
-  '$path, for a key that is limited to projects,',
+  '$path, for an API key that is restricted to projects,',
   (kind) => {
-    it('can be read and not changed, however many projects it reaches', async () => {
+    it('can be read, but not changed, whichever projects those are', async () => {
       const { workspace, put, rows, remove } = await withKind(kind)
       const [id, gone] = newIds(2) as [string, string]
       for (const each of [id, gone]) await put(each)
       await remove(gone)
       const before = await rows()
       for (const projectIds of [[], ['home']]) {
-        const limited = lifeOf(kind, await workspace.addKey({ userId: null, projectIds }), '')
-        const answers = [await limited.put(id), await limited.put(newUuid()), await limited.put(gone)]
-        answers.push(await limited.remove(id), await limited.remove(gone))
-        if (kind.isArchivable) answers.push(await limited.archive(id), await limited.archive(gone))
+        const restricted = requestsFor(kind, await workspace.addKey({ userId: null, projectIds }), '')
+        const answers = [
+          await restricted.put(id),
+          await restricted.put(newUuid()),
+          await restricted.put(gone),
+        ]
+        answers.push(await restricted.remove(id), await restricted.remove(gone))
+        if (kind.isArchivable) answers.push(await restricted.archive(id), await restricted.archive(gone))
         for (const { status, body } of answers) {
-          expect([status, body.error]).toEqual([403, expect.stringContaining('limited to projects')])
+          expect([status, body.error]).toEqual([403, expect.stringContaining('restricted to projects')])
         }
-        expect((await limited.remove(newUuid())).status).toBe(404)
-        expect([(await limited.get(id)).status, (await limited.get(gone)).status]).toEqual([200, 410])
-        expect(idsOf(await limited.list())).toContain(id)
+        expect((await restricted.remove(newUuid())).status).toBe(404)
+        expect([(await restricted.get(id)).status, (await restricted.get(gone)).status]).toEqual([200, 410])
+        expect(idsOf(await restricted.list())).toContain(id)
       }
       expect(await rows()).toEqual(before)
     })
@@ -579,7 +592,7 @@ describe('a user with API keys', () => {
   const remove = (key: string, id: string) => request('DELETE', `/v1/users/${id}`, { key })
   const isLive = async (key: string) => (await request('GET', '/v1/me', { key })).status === 200
 
-  it('is deleted by a key that may delete each of them, and only then', async () => {
+  it('can be deleted only by a key that may delete each of the keys', async () => {
     const workspace = await Workspace.create()
     const userId = await workspace.addUser()
     const keys = [await workspace.addKey({ userId }), await workspace.addKey({ userId, projectIds: [] })]
@@ -593,7 +606,7 @@ describe('a user with API keys', () => {
     expect(await Promise.all(keys.map(isLive))).toEqual([false, false])
   })
 
-  it('is deleted by itself, and by another user once the keys are not live', async () => {
+  it('can be deleted by its own key, and by the key of another user once its keys are not live', async () => {
     const workspace = await Workspace.create()
     const userId = await workspace.addUser()
     const revoked = await workspace.addKeyWithId({ userId })
@@ -605,7 +618,7 @@ describe('a user with API keys', () => {
     expect(await isLive(own)).toBe(false)
   })
 
-  it('is not deleted by a key that was rotated, while another key is live', async () => {
+  it('cannot be deleted by a rotated key while another key is live', async () => {
     const workspace = await Workspace.create()
     const { id, token } = await workspace.addKeyWithId()
     const admin = await workspace.addKey({ userId: null })
@@ -620,8 +633,8 @@ describe('a user with API keys', () => {
   })
 })
 
-describe('what belongs', () => {
-  it('to an archived project can be read, and not changed until it is unarchived', async () => {
+describe('dependents', () => {
+  it('of an archived project can be read, but not changed until it is unarchived', async () => {
     const { workspace, key, archive, projectId } = await withKind(KINDS[0] as Kind)
     const sessionId = await workspace.addSession(projectId)
     const fileId = await workspace.addSessionFile(sessionId, 'a.txt')
@@ -666,7 +679,7 @@ describe('what belongs', () => {
     expect(await statuses(changes)).toEqual([201, 200, 200, 201, 200, 200, 200, 200])
   })
 
-  it('to an archived agent can be read, and not changed', async () => {
+  it('of an archived agent can be read, but not changed', async () => {
     const { workspace, key, put, archive } = await withKind(KINDS[1] as Kind)
     const id = newUuid()
     await put(id)

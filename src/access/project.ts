@@ -1,5 +1,5 @@
 /** The project that a request names, and what operations require of it. */
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
 import { isInReach } from './guard.ts'
@@ -16,10 +16,11 @@ export const projectExists = precondition(
   () => new ApiError(404, 'There is no project with this projectId.'),
 )
 
-export const projectIsInReach = precondition(
-  isInReach(projects.id),
-  () => new ApiError(403, 'This API key is restricted to other projects.'),
-)
+/** The caller's API key is not restricted to projects other than this one. */
+export const withinReach = (projectId: SQLWrapper) =>
+  precondition(isInReach(projectId), () => new ApiError(403, 'This API key is restricted to other projects.'))
+
+export const projectIsInReach = withinReach(projects.id)
 
 export const projectIsActive = precondition(
   isNull(projects.archivedAt),

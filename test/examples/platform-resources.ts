@@ -6,7 +6,7 @@ interface Kind {
   readonly type: 'project' | 'agent' | 'session' | 'pull_request' | 'user'
   readonly path: string
   readonly name: string
-  /** Adds one, in a project if it belongs to one. */
+  /** Adds one; a session or a pull request to the project. */
   add(workspace: Workspace, projectId: string): Promise<string>
 }
 
@@ -34,10 +34,10 @@ async function addWithId(workspace: Workspace, type: Kind['type'], id: string, p
 }
 
 /** Of projects, agents and users. */
-function lifeOf({ type, path, name, add }: Kind): Rows {
+function organizationResourceRows({ type, path, name, add }: Kind): Rows {
   const isProject = type === 'project'
   const reach = isProject ? ({ outOfReach: 403 } as const) : {}
-  // Agents and users belong to the whole organization.
+  // To change agents and users, an API key may not be restricted to projects.
   const change = isProject ? reach : ({ outOfReach: 403, reachesAll: true } as const)
   const prepare = async (workspace: Workspace) => {
     const id = await add(workspace, '')
@@ -85,7 +85,7 @@ function lifeOf({ type, path, name, add }: Kind): Rows {
       ...(isProject && { idle: true as const }),
       variations: {
         ...(isProject && {
-          'the key is limited to projects': {
+          'the API key is restricted to projects': {
             async apply(workspace: Workspace, example) {
               return { ...example, keyOptions: { projectIds: [await workspace.addProject()] } }
             },
@@ -126,7 +126,7 @@ function lifeOf({ type, path, name, add }: Kind): Rows {
 }
 
 /** Of sessions and pull requests. */
-function lifeInProject({ type, path, name, add }: Kind): Rows {
+function projectResourceRows({ type, path, name, add }: Kind): Rows {
   const prepare = async (workspace: Workspace) => {
     const projectId = await workspace.addProject()
     const id = await add(workspace, projectId)
@@ -186,7 +186,7 @@ function lifeInProject({ type, path, name, add }: Kind): Rows {
       },
       outOfReach: 403,
       variations: {
-        'of all projects': {
+        'it lists all projects': {
           reachesAll: true,
           apply: async (_, example) => ({ ...example, path: `/v1/${path}?limit=1`, ids: [] }),
         },
@@ -201,21 +201,31 @@ function lifeInProject({ type, path, name, add }: Kind): Rows {
 }
 
 export const platformResourceRows: Rows = {
-  ...lifeOf({
+  ...organizationResourceRows({
     type: 'project',
     path: 'projects',
     name: 'Project',
     add: (workspace) => workspace.addProject(),
   }),
-  ...lifeOf({ type: 'agent', path: 'agents', name: 'Agent', add: (workspace) => workspace.addAgent() }),
-  ...lifeOf({ type: 'user', path: 'users', name: 'User', add: (workspace) => workspace.addUser() }),
-  ...lifeInProject({
+  ...organizationResourceRows({
+    type: 'agent',
+    path: 'agents',
+    name: 'Agent',
+    add: (workspace) => workspace.addAgent(),
+  }),
+  ...organizationResourceRows({
+    type: 'user',
+    path: 'users',
+    name: 'User',
+    add: (workspace) => workspace.addUser(),
+  }),
+  ...projectResourceRows({
     type: 'session',
     path: 'sessions',
     name: 'Session',
     add: (workspace, projectId) => workspace.addSession(projectId),
   }),
-  ...lifeInProject({
+  ...projectResourceRows({
     type: 'pull_request',
     path: 'pull-requests',
     name: 'PullRequest',

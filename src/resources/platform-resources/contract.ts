@@ -1,158 +1,101 @@
-/** The life of what the host platform has: make or rename, retrieve, list, archive, delete. */
+/** The contracts of platform resources: put (create or rename), retrieve, list, delete, and for some kinds archive. */
 import * as z from 'zod/mini'
-import type { Contract } from '../../http/contract.ts'
+import type { ProjectResourceTable, ResourceKind, ResourceTable } from '../../access/platform-resource.ts'
+import type { Quota } from '../../db/usage.ts'
+import type { Contract, Tag } from '../../http/contract.ts'
 import { docs, externalId, instant, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.ts'
+
+/** The facts of a kind of platform resource. */
+export interface Kind<Table extends ResourceTable = ResourceTable> extends ResourceKind<Table> {
+  /** In paths and scopes. */
+  readonly path: 'projects' | 'agents' | 'users' | 'sessions' | 'pull-requests'
+  /** In operationIds and the names of schemas. */
+  readonly name: string
+  readonly tag: Tag
+  readonly id: () => z.ZodMiniType<string, string>
+  readonly exampleId: string
+  readonly exampleName: string
+  /** What is deleted with it, in a sentence. */
+  readonly dependents: string
+  readonly quota: Quota
+}
+
+/** What 403 means. Without `read`, every API key with the scope may read. */
+export interface Forbidden {
+  readonly read?: string
+  readonly change: string
+  readonly delete?: string
+}
 
 const EXAMPLE_PROJECT_ID = 'website'
+const EXAMPLE_TIME = '2026-03-02T09:15:00.000Z'
+const NO_PROJECT = 'The organization has no project with this projectId.'
+
+const name = () => text(1, 255, { description: 'The display name.' })
 const projectId = () =>
   externalId({ description: 'The project that it belongs to.', example: EXAMPLE_PROJECT_ID })
-const name = () => text(1, 255, { description: 'What people call it.' })
 
-type ListQuery = ReturnType<typeof pageQuery> & {
-  projectId: z.ZodMiniOptional<z.ZodMiniType<string, string>>
-}
-
-/** Only what belongs to a project has `projectId`, and then it is required. */
-type PutBody = {
-  name: z.ZodMiniType<string, string>
-  projectId: z.ZodMiniOptional<z.ZodMiniType<string, string>>
-}
-
-export type Contracts<K extends Kind> = ReturnType<typeof contractsOf<K>>
-
-function contractsOf<const K extends Kind>(kind: K) {
-  const { noun, isOfProject, isArchivable, isOfOrganization } = kind
-  const one = `/v1/${kind.path}/{${kind.idName}}` as `/v1/${K['path']}/{${K['idName']}}`
-  const all = `/v1/${kind.path}` as `/v1/${K['path']}`
-  const reads = { tag: kind.tag, scope: `${kind.path}:read` } as const
-  const writes = { tag: kind.tag, scope: `${kind.path}:write` } as const
-  const params = z.object({ [kind.idName as string]: kind.id() })
-
-  const schema: z.ZodMiniObject = z
-    .strictObject({
-      id: kind.id(),
-      ...(isOfProject && { projectId: z.string() }),
-      name: z.string(),
-      ...(isArchivable && {
-        archivedAt: z.nullable(instant()).register(docs, {
-          description: `Since when the ${noun} is archived, and frozen; null if it is not.`,
-        }),
-      }),
-      createdAt: instant(),
-      updatedAt: instant(),
-    })
+/** What the contracts of all kinds share. @param fields those that not all kinds have, with an example of each. */
+function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLooseShape, examples: object) {
+  const { noun } = kind
+  const schema = z
+    .strictObject({ id: kind.id(), ...fields, createdAt: instant(), updatedAt: instant() })
     .register(docs, { id: kind.name })
-  const example = {
-    id: kind.exampleId,
-    ...(isOfProject && { projectId: EXAMPLE_PROJECT_ID }),
-    name: kind.exampleName,
-    ...(isArchivable && { archivedAt: null }),
-    createdAt: '2026-03-02T09:15:00.000Z',
-    updatedAt: '2026-03-02T09:15:00.000Z',
-  }
-  const success = { status: 200, description: `The ${noun}.`, schema, example } as const
-  const errors = {
-    400: INVALID_INPUT,
-    ...(!isOfOrganization && { 403: OTHER_PROJECTS }),
-    404: `The organization has no ${noun} with this id.`,
-    410: `The ${noun} was deleted.`,
-    500: INTERNAL_ERROR,
-    503: STORE_UNAVAILABLE,
-  }
-  const limited = 'The key is limited to projects.'
-  const changeErrors = { ...errors, 403: isOfOrganization ? limited : OTHER_PROJECTS }
-
+  const example = { id: kind.exampleId, ...examples, createdAt: EXAMPLE_TIME, updatedAt: EXAMPLE_TIME }
+  const one = {
+    path: `/v1/${kind.path}/{${kind.idName}}` as `/v1/${K['path']}/{${K['idName']}}`,
+    tag: kind.tag,
+    params: z.object({ [kind.idName as string]: kind.id() }),
+    success: { status: 200, description: `The ${noun}.`, schema, example },
+  } as const
+  const always = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
+  const deleted = { 410: `The ${noun} was deleted.` }
+  const errors = { ...always, ...deleted, 404: `The organization has no ${noun} with this ${kind.idName}.` }
   return {
     put: {
-      ...writes,
+      ...one,
       operationId: `put${kind.name}`,
       method: 'PUT',
-      path: one,
+      scope: `${kind.path}:write`,
       summary: `Put a ${noun}`,
-      description: `Makes the ${noun}, or renames it. The id of one that was deleted is never used again.`,
-      params,
-      body: z.strictObject({ ...(isOfProject && { projectId: projectId() }), name: name() }).register(docs, {
-        id: `New${kind.name}`,
-        example: { ...(isOfProject && { projectId: EXAMPLE_PROJECT_ID }), name: kind.exampleName },
-      }) as unknown as z.ZodMiniObject<PutBody>,
-      success,
-      errors: {
-        400: INVALID_INPUT,
-        403: changeErrors[403],
-        ...(isOfProject && { 404: 'The organization has no such project.' }),
-        409: isOfProject
-          ? `The project is archived, the ${noun} belongs to another project, or the organization has the most ${noun}s allowed.`
-          : `The organization has the most ${noun}s allowed.`,
-        410: `The ${noun} was deleted.`,
-        500: INTERNAL_ERROR,
-        503: STORE_UNAVAILABLE,
-      },
+      description: `Creates the ${noun}, or renames it. The id of a deleted ${noun} is never used again.`,
+      errors: { ...always, ...deleted },
     },
     retrieve: {
-      ...reads,
+      ...one,
       operationId: `retrieve${kind.name}`,
       method: 'GET',
-      path: one,
+      scope: `${kind.path}:read`,
       summary: `Retrieve a ${noun}`,
-      description: `Answers with one ${noun}.`,
-      params,
-      success,
+      description: `Returns one ${noun}.`,
       errors,
     },
     list: {
-      ...reads,
-      operationId: `list${kind.plural}`,
+      operationId: `list${kind.name}s`,
       method: 'GET',
-      path: all,
+      path: `/v1/${kind.path}` as `/v1/${K['path']}`,
+      tag: kind.tag,
+      scope: `${kind.path}:read`,
       summary: `List ${noun}s`,
-      description:
-        `Lists the ${noun}s of the organization in order of id.` +
-        (isOfProject ? ' A key that is limited to projects has to name one of them.' : ''),
+      description: `Lists the ${noun}s of the organization in order of id.`,
       params: z.object({}),
-      query: z.object({
-        ...(isOfProject && { projectId: z.optional(projectId()) }),
-        ...pageQuery(kind.id()),
-      }) as z.ZodMiniObject<ListQuery>,
       success: {
         status: 200,
         description: `A page of ${noun}s.`,
         schema: pageSchema(`${kind.name}Page`, schema, kind.id()),
         example: { items: [example], nextCursor: null },
       },
-      errors: {
-        400: INVALID_INPUT,
-        ...(isOfProject && { 403: OTHER_PROJECTS, 404: 'The organization has no such project.' }),
-        500: INTERNAL_ERROR,
-        503: STORE_UNAVAILABLE,
-      },
-    },
-    update: {
-      ...writes,
-      operationId: `update${kind.name}`,
-      method: 'PATCH',
-      path: one,
-      summary: `Archive or unarchive a ${noun}`,
-      description: `An archived ${noun} is frozen: what belongs to it can be read and not changed.`,
-      params,
-      body: z
-        .strictObject({ archived: z.boolean() })
-        .register(docs, { id: `${kind.name}Update`, example: { archived: true } }),
-      success,
-      errors: changeErrors,
+      errors: always,
     },
     remove: {
-      ...writes,
+      ...one,
       operationId: `delete${kind.name}`,
       method: 'DELETE',
-      path: one,
+      scope: `${kind.path}:write`,
       summary: `Delete a ${noun}`,
-      description:
-        `Deletes the ${noun} and all that hangs on it. Its id is never used again.` +
-        (kind.type === 'user' ? ' The API keys of the user are revoked.' : ''),
-      params,
+      description: `Deletes the ${noun} with ${kind.dependents}. Its id is never used again.`,
       success: {
         status: 200,
         description: `The ${noun} is deleted.`,
@@ -161,19 +104,103 @@ function contractsOf<const K extends Kind>(kind: K) {
           .register(docs, { id: `${kind.name}Deletion` }),
         example: { deleted: true, id: kind.exampleId },
       },
+      errors,
+    },
+  } as const
+}
+
+export type OrganizationResourceContracts<K extends Kind> = ReturnType<
+  typeof organizationResourceContracts<K>
+>
+
+/** Of projects, agents and users, which belong to the organization itself. */
+export function organizationResourceContracts<const K extends Kind>(kind: K, forbidden: Forbidden) {
+  const archivedAt = z.nullable(instant()).register(docs, {
+    description: `When the ${kind.noun} was archived; null if it is not archived.`,
+  })
+  const isArchivable = 'archivedAt' in kind.table
+  const body = { name: kind.exampleName }
+  const { put, retrieve, list, remove } = sharedContracts(
+    kind,
+    { name: z.string(), ...(isArchivable && { archivedAt }) },
+    { ...body, ...(isArchivable && { archivedAt: null }) },
+  )
+  return {
+    put: {
+      ...put,
+      body: z.strictObject({ name: name() }).register(docs, { id: `New${kind.name}`, example: body }),
       errors: {
-        ...changeErrors,
-        ...(kind.type === 'user' && {
-          403: 'The key is limited to projects, or the user has a live key that yours may not delete.',
-        }),
-        ...(isOfProject && { 409: 'The project is archived: unarchive it first.' }),
+        ...put.errors,
+        403: forbidden.change,
+        409: `The organization has the most ${kind.noun}s allowed.`,
       },
     },
+    retrieve: {
+      ...retrieve,
+      errors: { ...retrieve.errors, ...(forbidden.read && { 403: forbidden.read }) },
+    },
+    list: { ...list, query: z.object(pageQuery(kind.id())) },
+    remove: { ...remove, errors: { ...remove.errors, 403: forbidden.delete ?? forbidden.change } },
   } as const satisfies Record<string, Contract>
 }
 
-export const projectContracts = contractsOf(PROJECT)
-export const agentContracts = contractsOf(AGENT)
-export const sessionContracts = contractsOf(SESSION)
-export const pullRequestContracts = contractsOf(PULL_REQUEST)
-export const userContracts = contractsOf(USER)
+export type ArchivingContract<K extends Kind> = ReturnType<typeof archivingContract<K>>
+
+/** Of projects and agents, which can be archived. */
+export function archivingContract<const K extends Kind>(
+  kind: K,
+  { retrieve }: OrganizationResourceContracts<K>,
+  forbidden: Forbidden,
+) {
+  return {
+    ...retrieve,
+    operationId: `update${kind.name}`,
+    method: 'PATCH',
+    scope: `${kind.path}:write`,
+    summary: `Archive or unarchive a ${kind.noun}`,
+    description: `What belongs to an archived ${kind.noun} can be read, but not changed.`,
+    body: z
+      .strictObject({ archived: z.boolean() })
+      .register(docs, { id: `${kind.name}Update`, example: { archived: true } }),
+    errors: { ...retrieve.errors, 403: forbidden.change },
+  } as const satisfies Contract
+}
+
+export type ProjectResourceContracts<K extends Kind<ProjectResourceTable>> = ReturnType<
+  typeof projectResourceContracts<K>
+>
+
+/** Of sessions and pull requests, which belong to a project. */
+export function projectResourceContracts<const K extends Kind<ProjectResourceTable>>(kind: K) {
+  const body = { projectId: EXAMPLE_PROJECT_ID, name: kind.exampleName }
+  const { put, retrieve, list, remove } = sharedContracts(
+    kind,
+    { projectId: z.string(), name: z.string() },
+    body,
+  )
+  return {
+    put: {
+      ...put,
+      body: z
+        .strictObject({ projectId: projectId(), name: name() })
+        .register(docs, { id: `New${kind.name}`, example: body }),
+      errors: {
+        ...put.errors,
+        403: OTHER_PROJECTS,
+        404: NO_PROJECT,
+        409: `The project is archived, the ${kind.noun} belongs to another project, or the organization has the most ${kind.noun}s allowed.`,
+      },
+    },
+    retrieve: { ...retrieve, errors: { ...retrieve.errors, 403: OTHER_PROJECTS } },
+    list: {
+      ...list,
+      description: `${list.description} An API key that is restricted to projects has to name one of them.`,
+      query: z.object({ projectId: z.optional(projectId()), ...pageQuery(kind.id()) }),
+      errors: { ...list.errors, 403: OTHER_PROJECTS, 404: NO_PROJECT },
+    },
+    remove: {
+      ...remove,
+      errors: { ...remove.errors, 403: OTHER_PROJECTS, 409: 'The project is archived. Unarchive it first.' },
+    },
+  } as const satisfies Record<string, Contract>
+}

@@ -1,167 +1,117 @@
-import type { CallerFacts } from '../../access/guard.ts'
-import { quotaExceeded } from '../../access/quotas.ts'
+import type { ProjectResourceTable } from '../../access/platform-resource.ts'
+import type { Preconditions } from '../../access/preconditions.ts'
 import type { RequestContext } from '../../access/request-context.ts'
-import type { Statement } from '../../db/statement.ts'
-import type { Quota } from '../../environment.ts'
-import { ApiError, outOfReach } from '../../errors.ts'
+import type { Statement, Values } from '../../db/statement.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { type PageRequest, pageOf, pagingOf } from '../../http/paging.ts'
-import {
-  agentContracts,
-  type Contracts,
-  projectContracts,
-  pullRequestContracts,
-  sessionContracts,
-  userContracts,
+import { pageOf, pagingOf } from '../../http/paging.ts'
+import type {
+  ArchivingContract,
+  Kind,
+  OrganizationResourceContracts,
+  ProjectResourceContracts,
 } from './contract.ts'
-import { AGENT, type Kind, PROJECT, PULL_REQUEST, SESSION, USER } from './kinds.ts'
-import {
-  agentStatements,
-  explainListOfProject,
-  projectStatements,
-  pullRequestStatements,
-  type Resource,
-  sessionStatements,
-  userStatements,
+import type {
+  archivingStatements,
+  organizationResourceStatements,
+  projectResourceStatements,
 } from './statements.ts'
 
-interface Facts extends CallerFacts {
-  exists: 0 | 1
-  inReach: 0 | 1
-  isDeleted: 0 | 1
-  isFrozen: 0 | 1
-  isChangeable: 0 | 1
-  isRemovable: 0 | 1
+type Row = Readonly<Record<'id' | 'name' | 'createdAt' | 'updatedAt', string>>
+
+type ProjectResourceStatements = ReturnType<typeof projectResourceStatements>
+
+interface OrganizationResourceStatements
+  extends Pick<
+      ReturnType<typeof organizationResourceStatements>,
+      'puttable' | 'put' | 'readable' | 'retrieve' | 'listable'
+    >,
+    Deletion {
+  /** Of several, each returns rows that the others don't. */
+  readonly list: Statement<Row> | readonly Statement<Row>[]
 }
 
-interface Statements {
-  explain: Statement<Facts>
-  explainPut: Statement<Facts & { exceededQuota: Quota | null; projectExists?: 0 | 1; isElsewhere?: 0 | 1 }>
-  put: Statement<Resource>
-  retrieve: Statement<Resource>
-  explainList: Statement<CallerFacts & { inReach?: 0 | 1 }>
-  /** Each answers with rows that the others don't. */
-  lists: readonly Statement<Resource>[]
-  listOfProject?: Statement<Resource>
-  removals: readonly [remember: Statement, remove: Statement, ...Statement[]]
+interface Deletion {
+  readonly deletable: Preconditions
+  readonly deletion: readonly [
+    recordDeletion: Statement,
+    deleteRow: Statement<{ id: string }>,
+    ...Statement[],
+  ]
 }
 
-const noProject = () => new ApiError(404, 'projectId: there is no project with this id')
-
-const deleted = ({ noun }: Kind) =>
-  new ApiError(410, `The ${noun} was deleted, and its id is never used again: choose another id`)
-
-const frozen = () => new ApiError(409, 'The project is archived, and so frozen: unarchive it first')
-
-const limited = ({ noun }: Kind) =>
-  new ApiError(
-    403,
-    `This API key is limited to projects. To change ${noun}s, which belong to the whole organization, use a key that is not.`,
-  )
-
-/** Deleting a user revokes the user's keys. */
-const keepsKeys = () =>
-  new ApiError(
-    403,
-    'The user has a live API key that yours may not delete: use a key that acts for no user and was not rotated, or delete that key first',
-  )
-
-/** What stands in the way of reading it, and of changing what is not out of reach. */
-function refusalOf(kind: Kind, facts: Facts): ApiError {
-  if (!facts.exists) return new ApiError(404, `${kind.idName}: there is no ${kind.noun} with this id`)
-  if (!facts.inReach) return outOfReach()
-  return facts.isDeleted ? deleted(kind) : frozen()
-}
-
-function changeRefusalOf(kind: Kind, facts: Facts): ApiError {
-  return facts.exists && !facts.isChangeable ? limited(kind) : refusalOf(kind, facts)
-}
-
-function removalRefusalOf(kind: Kind, facts: Facts): ApiError {
-  return facts.exists && facts.isChangeable && !facts.isRemovable ? keepsKeys() : changeRefusalOf(kind, facts)
-}
-
-function idOf({ idName }: Kind, params: Readonly<Record<string, string>>): string {
-  return params[idName] ?? ''
-}
-
-type ListRequest = PageRequest & { readonly projectId?: string | undefined }
-
-/** The operations of a kind. */
-function lifeOf<const K extends Kind>(kind: K, contracts: Contracts<K>, statements: Statements) {
-  const { noun, isOfProject } = kind
-  const { explain, explainPut, put, retrieve, explainList, lists, listOfProject, removals } = statements
-  async function listRows(context: RequestContext, request: ListRequest): Promise<readonly Resource[]> {
-    if (listOfProject && request.projectId !== undefined) {
-      const values = { ...pagingOf(request), projectId: request.projectId }
-      const [facts, rows] = await context.run({ check: explainListOfProject }, [listOfProject], values)
-      if (!facts.projectExists) throw noProject()
-      if (!facts.inReach) throw outOfReach()
-      return rows
-    }
-    const [facts, ...rows] = await context.run({ check: explainList }, lists, pagingOf(request))
-    if (isOfProject && !facts.inReach) {
-      throw new ApiError(403, 'This API key is limited to projects: name one of them as "projectId".')
-    }
-    return rows.flat()
-  }
-
-  return {
-    put: endpoint(contracts.put, async ({ params, body }, context) => {
-      const values = { id: idOf(kind, params), name: body.name, projectId: body.projectId ?? null }
-      const [facts, [row]] = await context.run({ check: explainPut }, [put], values)
-      if (row) return { body: row }
-      if (isOfProject && !facts.projectExists) throw noProject()
-      if (!facts.inReach) throw outOfReach()
-      if (!facts.isChangeable) throw limited(kind)
-      if (facts.exists && facts.isDeleted) throw deleted(kind)
-      if (facts.isElsewhere) throw new ApiError(409, `projectId: the ${noun} belongs to another project`)
-      if (!facts.isFrozen && facts.exceededQuota) throw quotaExceeded(facts.exceededQuota, context.limits)
-      throw frozen()
-    }),
-
-    retrieve: endpoint(contracts.retrieve, async ({ params }, context) => {
-      const [facts, [row]] = await context.run({ check: explain }, [retrieve], { id: idOf(kind, params) })
-      if (!row) throw refusalOf(kind, facts)
-      return { body: row }
-    }),
-
-    list: endpoint(contracts.list, async ({ query }, context) => {
-      const rows = await listRows(context, query)
-      return { body: pageOf(rows, query, ({ id }) => String(id)) }
-    }),
-
-    remove: endpoint(contracts.remove, async ({ params }, context) => {
-      const id = idOf(kind, params)
-      const [facts, , [removed]] = await context.run({ check: explain }, removals, { id })
-      if (!removed) throw removalRefusalOf(kind, facts)
-      return { body: { deleted: true as const, id } }
-    }),
-  }
-}
-
-/** Archives and unarchives what can be. */
-function archivingOf<const K extends typeof PROJECT | typeof AGENT>(
-  kind: K,
-  contracts: Contracts<K>,
-  { explain, archive }: { explain: Statement<Facts>; archive: Statement<Resource> },
+/** Runs the statement, whose row is the resource. */
+async function runForResource(
+  required: Preconditions,
+  statement: Statement<Row>,
+  values: Values,
+  context: RequestContext,
 ) {
-  return endpoint(contracts.update, async ({ params, body }, context) => {
-    const values = { id: idOf(kind, params), archived: Number(body.archived) }
-    const [facts, [row]] = await context.run({ check: explain }, [archive], values)
-    if (!row) throw changeRefusalOf(kind, facts)
-    return { body: row }
-  })
+  const [facts, [resource]] = await context.run(required, [statement], values)
+  if (!resource) throw required.refusal(facts, context)
+  return { body: resource }
 }
 
-export const projects = {
-  ...lifeOf(PROJECT, projectContracts, projectStatements),
-  update: archivingOf(PROJECT, projectContracts, projectStatements),
+async function remove({ deletable, deletion }: Deletion, values: Values, context: RequestContext) {
+  const [facts, , [removed]] = await context.run(deletable, deletion, values)
+  if (!removed) throw deletable.refusal(facts, context)
+  return { body: { deleted: true as const, id: removed.id } }
 }
-export const agents = {
-  ...lifeOf(AGENT, agentContracts, agentStatements),
-  update: archivingOf(AGENT, agentContracts, agentStatements),
+
+/** Of projects, agents and users. */
+export function organizationResourceEndpoints<const K extends Kind>(
+  contracts: OrganizationResourceContracts<K>,
+  statements: OrganizationResourceStatements,
+) {
+  const { puttable, put, readable, retrieve, listable, list } = statements
+  return {
+    put: endpoint(contracts.put, ({ params, body }, context) =>
+      runForResource(puttable, put, { ...params, ...body }, context),
+    ),
+    retrieve: endpoint(contracts.retrieve, ({ params }, context) =>
+      runForResource(readable, retrieve, params, context),
+    ),
+    list: endpoint(contracts.list, async ({ query }, context) => {
+      const [, resources] = await context.run(listable, [list], pagingOf(query))
+      return { body: pageOf(resources, query, ({ id }) => id) }
+    }),
+    remove: endpoint(contracts.remove, ({ params }, context) => remove(statements, params, context)),
+  }
 }
-export const sessions = lifeOf(SESSION, sessionContracts, sessionStatements)
-export const pullRequests = lifeOf(PULL_REQUEST, pullRequestContracts, pullRequestStatements)
-export const users = lifeOf(USER, userContracts, userStatements)
+
+/** Of projects and agents. */
+export function archivingEndpoint<const K extends Kind>(
+  contract: ArchivingContract<K>,
+  { archivable, archive }: ReturnType<typeof archivingStatements>,
+) {
+  return endpoint(contract, ({ params, body }, context) =>
+    runForResource(archivable, archive, { ...params, archived: Number(body.archived) }, context),
+  )
+}
+
+/** Of sessions and pull requests. */
+export function projectResourceEndpoints<const K extends Kind<ProjectResourceTable>>(
+  contracts: ProjectResourceContracts<K>,
+  statements: ProjectResourceStatements,
+) {
+  const { puttable, put, readable, retrieve } = statements
+  return {
+    put: endpoint(contracts.put, ({ params, body }, context) =>
+      runForResource(puttable, put, { ...params, ...body }, context),
+    ),
+    retrieve: endpoint(contracts.retrieve, ({ params }, context) =>
+      runForResource(readable, retrieve, params, context),
+    ),
+    list: endpoint(contracts.list, async ({ query }, context) => {
+      const { projectId } = query
+      const [listable, list]: [Preconditions, Statement<Row>] =
+        projectId === undefined
+          ? [statements.listable, statements.list]
+          : [statements.listableInProject, statements.listInProject]
+      const values = { ...pagingOf(query), projectId: projectId ?? null }
+      const [facts, resources] = await context.run(listable, [list], values)
+      listable.requireMet(facts, context)
+      return { body: pageOf(resources, query, ({ id }) => id) }
+    }),
+    remove: endpoint(contracts.remove, ({ params }, context) => remove(statements, params, context)),
+  }
+}

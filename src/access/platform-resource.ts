@@ -1,0 +1,75 @@
+/** The platform resource that a request names (a project, agent, user, session or pull request), and what operations require of it. */
+import { and, eq, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { AnySQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { apiKeys, deletions, projects } from '../db/schema.ts'
+import { ApiError } from '../errors.ts'
+import { type Join, precondition } from './preconditions.ts'
+import { withinReach } from './project.ts'
+
+type TextColumn = AnySQLiteColumn<{ data: string; notNull: true }>
+/** The columns that the tables of all kinds have. */
+export type ResourceTable = SQLiteTable &
+  Record<'organizationId' | 'id' | 'name' | 'createdAt' | 'updatedAt', TextColumn>
+/** The table of sessions, or of pull requests: they belong to a project. */
+export type ProjectResourceTable = ResourceTable & Record<'projectId', TextColumn>
+
+export interface ResourceKind<Table extends ResourceTable = ResourceTable> {
+  readonly type: 'project' | 'agent' | 'user' | 'session' | 'pull_request'
+  /** In sentences. */
+  readonly noun: string
+  /** The path parameter, which statements are bound to. */
+  readonly idName: string
+  readonly table: Table
+}
+
+/** @param isThere true if there is a row, and nothing that it depends on was deleted. */
+export function namedResource(kind: ResourceKind, isThere: SQL = isNotNull(kind.table.id)) {
+  const { type, noun, idName, table } = kind
+  const id = sql.placeholder(idName)
+  const row: Join = {
+    table,
+    on: and(eq(table.organizationId, apiKeys.organizationId), eq(table.id, id)),
+  }
+  const deletion: Join = {
+    table: deletions,
+    on: and(
+      eq(deletions.organizationId, apiKeys.organizationId),
+      eq(deletions.resourceType, type),
+      eq(deletions.resourceId, id),
+    ),
+  }
+  return {
+    joins: [row, deletion],
+    /** Holds for a deleted resource, too. */
+    exists: precondition(
+      or(isNotNull(table.id), isNotNull(deletions.resourceId)),
+      () => new ApiError(404, `There is no ${noun} with this ${idName}.`),
+    ),
+    /** Holds for an id that was never used, too. */
+    isNotDeleted: precondition(
+      or(isThere, and(isNull(table.id), isNull(deletions.resourceId))),
+      () => new ApiError(410, `The ${noun} was deleted. Its id is never used again.`),
+    ),
+  }
+}
+
+/** True if the project of the row exists. If not, the row counts as deleted, although the purge may not have removed it yet. */
+export function hasProject({ organizationId, projectId }: ProjectResourceTable): SQL {
+  return sql`exists (select 1 from ${projects}
+    where ${projects.organizationId} = ${organizationId} and ${projects.id} = ${projectId})`
+}
+
+/** A session or a pull request, which is deleted with its project. */
+export function namedProjectResource(kind: ResourceKind<ProjectResourceTable>) {
+  const { table } = kind
+  const itsProject: Join = {
+    table: projects,
+    on: and(eq(projects.organizationId, table.organizationId), eq(projects.id, table.projectId)),
+  }
+  return {
+    ...namedResource(kind, hasProject(table)),
+    /** For `projectIsActive`. */
+    itsProject,
+    isInReach: withinReach(sql`coalesce(${table.projectId}, ${deletions.projectId})`),
+  }
+}

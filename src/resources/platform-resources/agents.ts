@@ -1,0 +1,33 @@
+/** Agents: coding agents of the organization, which work in all of its projects. */
+import { unrestrictedFor } from '../../access/unrestricted.ts'
+import { agents } from '../../db/schema.ts'
+import { uuid } from '../../http/fields.ts'
+import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'
+import { archivingEndpoint, organizationResourceEndpoints } from './handlers.ts'
+import { archivingStatements, organizationResourceStatements } from './statements.ts'
+
+const AGENT = {
+  type: 'agent',
+  noun: 'agent',
+  path: 'agents',
+  name: 'Agent',
+  idName: 'agentId',
+  tag: 'Agents',
+  id: () => uuid('The agent.'),
+  exampleId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+  exampleName: 'Reviewer',
+  dependents: 'its schedules and their runs',
+  table: agents,
+  quota: 'agents',
+} as const satisfies Kind
+
+const toChange = { isUnrestricted: unrestrictedFor('Changes of agents') }
+const forbidden = { change: 'The API key is restricted to projects.' }
+
+export const statements = {
+  ...organizationResourceStatements(AGENT, { toChange }),
+  ...archivingStatements(AGENT, toChange),
+}
+const contracts = organizationResourceContracts(AGENT, forbidden)
+export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)
+export const update = archivingEndpoint(archivingContract(AGENT, contracts, forbidden), statements)

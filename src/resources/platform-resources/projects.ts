@@ -1,0 +1,63 @@
+/** Projects: an API key may be restricted to some of them. */
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { isUnrestricted } from '../../access/guard.ts'
+import { withinReach } from '../../access/project.ts'
+import { apiKeys, projects } from '../../db/schema.ts'
+import { guarded } from '../../db/statement.ts'
+import { externalId } from '../../http/fields.ts'
+import { OTHER_PROJECTS } from '../../http/statuses.ts'
+import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'
+import { archivingEndpoint, organizationResourceEndpoints } from './handlers.ts'
+import {
+  archivingStatements,
+  cursor,
+  fieldsOf,
+  organizationResourceStatements,
+  rowLimit,
+} from './statements.ts'
+
+const PROJECT = {
+  type: 'project',
+  noun: 'project',
+  path: 'projects',
+  name: 'Project',
+  idName: 'projectId',
+  tag: 'Projects',
+  id: () => externalId({ description: 'The project.', example: 'website' }),
+  exampleId: 'website',
+  exampleName: 'Website',
+  dependents: 'its sessions, pull requests, schedules, environment variables and pins',
+  table: projects,
+  quota: 'projects',
+} as const satisfies Kind
+
+const toAccess = { isInReach: withinReach(sql.placeholder('projectId')) }
+const forbidden = { read: OTHER_PROJECTS, change: OTHER_PROJECTS }
+
+const shared = organizationResourceStatements(PROJECT, {
+  toRead: toAccess,
+  toChange: toAccess,
+  toList: isUnrestricted,
+})
+
+/** Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not restricted. */
+const listReachable = guarded(() => {
+  const isReachable = sql`${projects.id} in (select value from json_each(${apiKeys.projectIds}))`
+  return shared.listable
+    .rows(fieldsOf(projects))
+    .innerJoin(
+      projects,
+      and(eq(projects.organizationId, apiKeys.organizationId), gt(projects.id, cursor), isReachable),
+    )
+    .orderBy(asc(projects.id))
+    .limit(rowLimit)
+})
+
+export const statements = {
+  ...shared,
+  list: [shared.list, listReachable],
+  ...archivingStatements(PROJECT, toAccess),
+}
+const contracts = organizationResourceContracts(PROJECT, forbidden)
+export const { put, retrieve, list, remove } = organizationResourceEndpoints(contracts, statements)
+export const update = archivingEndpoint(archivingContract(PROJECT, contracts, forbidden), statements)

@@ -1,0 +1,27 @@
+/** Pull requests of projects. */
+import { pullRequests } from '../../db/schema.ts'
+import { uuid } from '../../http/fields.ts'
+import { type Kind, projectResourceContracts } from './contract.ts'
+import { projectResourceEndpoints } from './handlers.ts'
+import { projectResourceStatements } from './statements.ts'
+
+const PULL_REQUEST = {
+  type: 'pull_request',
+  noun: 'pull request',
+  path: 'pull-requests',
+  name: 'PullRequest',
+  idName: 'pullRequestId',
+  tag: 'Pull requests',
+  id: () => uuid('The pull request.'),
+  exampleId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+  exampleName: 'Accept Apple Pay',
+  dependents: 'its pins',
+  table: pullRequests,
+  quota: 'pullRequests',
+} as const satisfies Kind
+
+export const statements = projectResourceStatements(PULL_REQUEST)
+export const { put, retrieve, list, remove } = projectResourceEndpoints(
+  projectResourceContracts(PULL_REQUEST),
+  statements,
+)
