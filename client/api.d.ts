@@ -100,14 +100,14 @@ export interface paths {
         };
         /**
          * List session files
-         * @description Lists the persisted files of a session in order of creation, without their contents. Pass `nextCursor` as `cursor` to get the next page.
+         * @description Lists the files of a session in order of creation, without their contents. Pass `nextCursor` as `cursor` to get the next page.
          *
          *     Scope: `session-files:read`.
          */
         get: operations["listSessionFiles"];
         /**
          * Put a session file
-         * @description Stores the body as the file at a path. A file that is there already keeps its id and gets the new content.
+         * @description Stores the body as the file at a path. A file that exists at the path keeps its id and gets the new content.
          *
          *     Scope: `session-files:write`.
          */
@@ -922,7 +922,7 @@ export interface paths {
         };
         /**
          * Retrieve the content of a session file
-         * @description Answers with the bytes of a file as they were stored, or with a part of them.
+         * @description Returns the bytes of a file as they were stored, or one range of them.
          *
          *     Scope: `session-files:read`.
          */
@@ -3117,7 +3117,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionFilePage"];
                 };
             };
-            /** @description The path or a query parameter is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3132,7 +3132,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects other than the session's. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3147,7 +3147,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this id. */
+            /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3177,7 +3177,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted, and its files with it. */
+            /** @description The session was deleted, with its files. */
             410: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3192,7 +3192,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The files could not be listed. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3207,7 +3207,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database cannot answer now; `Retry-After` says when to ask again. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3250,7 +3250,7 @@ export interface operations {
     putSessionFile: {
         parameters: {
             query: {
-                /** @description Where the file stands, relative to the folder that the session worked in. */
+                /** @description The path of the file, relative to the folder that the session worked in. */
                 path: string;
             };
             header?: never;
@@ -3321,7 +3321,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this id, or the session has no such file. */
+            /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3336,7 +3336,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session's project is archived, or the upload took over an hour. */
+            /** @description The project is archived, the organization has the most files or bytes allowed, or the upload took more than an hour. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3351,7 +3351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted, and its files with it. */
+            /** @description The session was deleted, with its files. */
             410: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3366,7 +3366,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The length of the body is not declared. */
+            /** @description The request has no `Content-Length`. */
             411: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11271,9 +11271,9 @@ export interface operations {
             header?: {
                 /** @description ETags of the copies you hold. If one matches, the response is 304. */
                 "If-None-Match"?: string;
-                /** @description One range of bytes; others are ignored. */
+                /** @description One range of bytes. Several ranges are ignored. */
                 Range?: string;
-                /** @description The entity tag of what you have a part of; if it is another now, the whole is sent. */
+                /** @description The ETag of the copy that you have a part of. If the content has changed, all of it is sent. */
                 "If-Range"?: string;
             };
             path: {
@@ -11295,11 +11295,11 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the content. */
+                    /** @description The version of the content. */
                     ETag?: string;
                     /** @description `bytes` */
                     "Accept-Ranges"?: string;
-                    /** @description `attachment`: browsers keep it and do not show it. */
+                    /** @description `attachment`: browsers save the content and do not show it. */
                     "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
@@ -11316,11 +11316,11 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the content. */
+                    /** @description The version of the content. */
                     ETag?: string;
                     /** @description `bytes` */
                     "Accept-Ranges"?: string;
-                    /** @description `attachment`: browsers keep it and do not show it. */
+                    /** @description `attachment`: browsers save the content and do not show it. */
                     "Content-Disposition"?: string;
                     /** @description Which bytes of how many these are. */
                     "Content-Range"?: string;
@@ -11339,11 +11339,11 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the content. */
+                    /** @description The version of the content. */
                     ETag?: string;
                     /** @description `bytes` */
                     "Accept-Ranges"?: string;
-                    /** @description `attachment`: browsers keep it and do not show it. */
+                    /** @description `attachment`: browsers save the content and do not show it. */
                     "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
@@ -11379,7 +11379,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this id, or the session has no such file. */
+            /** @description The organization has no session with this sessionId. Or the session has no file with this fileId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11394,7 +11394,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted, and its files with it. */
+            /** @description The session was deleted, with its files. */
             410: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11409,7 +11409,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The content has none of these bytes. */
+            /** @description The content has no bytes in this range. */
             416: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11544,7 +11544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this id, or the session has no such file. */
+            /** @description The organization has no session with this sessionId. Or the session has no file with this fileId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11559,7 +11559,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session's project is archived: unarchive it first. */
+            /** @description The project is archived. Unarchive it first. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -11574,7 +11574,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted, and its files with it. */
+            /** @description The session was deleted, with its files. */
             410: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

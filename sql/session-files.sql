@@ -1,197 +1,25 @@
 -- src/resources/session-files/statements.ts
 
--- beginUpload
+-- addDeletedToOrphans
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
-  'session-files/' || "sessions"."organizationId" || '/' || :objectId as "objectKey",
+  "sessionFiles"."objectKey" as "objectKey",
   :deleteAfter as "deleteAfter"
-from
-  "apiKeys"
-  inner join "sessions" on (
-    "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
-  )
-  inner join "projects" on (
-    "projects"."organizationId" = "sessions"."organizationId"
-    and "projects"."id" = "sessions"."projectId"
-  )
-where
-  (
-    (
-      (
-        (
-          "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
-          and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-          )
-        )
-        and (
-          "apiKeys"."projectIds" is null
-          or "sessions"."projectId" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
-        )
-      )
-      and "projects"."archivedAt" is null
-    )
-    and (
-      select
-        case
-          when "organizationUsage"."files" + (
-            (
-              select
-                "sizeBytes"
-              from
-                "sessionFiles"
-              where
-                (
-                  "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                  and "sessionFiles"."sessionId" = :sessionId
-                  and "sessionFiles"."path" = :path
-                )
-            ) is null
-          ) > max("organizationUsage"."files", :filesQuota) then 'files'
-          when "organizationUsage"."bytes" + (
-            :sizeBytes - coalesce(
-              (
-                select
-                  "sizeBytes"
-                from
-                  "sessionFiles"
-                where
-                  (
-                    "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                    and "sessionFiles"."sessionId" = :sessionId
-                    and "sessionFiles"."path" = :path
-                  )
-              ),
-              0
-            )
-          ) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
-        end
-      from
-        "organizationUsage"
-      where
-        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-    ) is null
-  )
-returning
-  "objectKey";
-
--- deleteFile
-delete from "sessionFiles"
-where
-  (
-    "sessionFiles"."organizationId" = (
-      select
-        "sessions"."organizationId"
-      from
-        "apiKeys"
-        inner join "sessions" on (
-          "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = :sessionId
-        )
-        inner join "projects" on (
-          "projects"."organizationId" = "sessions"."organizationId"
-          and "projects"."id" = "sessions"."projectId"
-        )
-      where
-        (
-          (
-            (
-              "apiKeys"."hash" = :keyHash
-              and (
-                "apiKeys"."revokedAt" is null
-                and (
-                  "apiKeys"."expiresAt" is null
-                  or "apiKeys"."expiresAt" > :now
-                )
-              )
-              and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-              )
-            )
-            and (
-              "apiKeys"."projectIds" is null
-              or "sessions"."projectId" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-          and "projects"."archivedAt" is null
-        )
-    )
-    and "sessionFiles"."sessionId" = :sessionId
-    and "sessionFiles"."id" = :fileId
-  )
-returning
-  "objectKey";
-
--- explainFile
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  (
-    "sessions"."id" is not null
-    or "deletions"."resourceId" is not null
-  ) as "sessionExists",
-  (
-    "apiKeys"."projectIds" is null
-    or coalesce("sessions"."projectId", "deletions"."projectId") in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "inReach",
-  "projects"."id" is null as "isDeleted",
-  "projects"."archivedAt" is not null as "isFrozen",
-  "sessionFiles"."id" is not null as "fileExists"
 from
   "apiKeys"
   left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
     and "sessions"."id" = :sessionId
   )
-  left join "projects" on (
-    "projects"."organizationId" = "sessions"."organizationId"
-    and "projects"."id" = "sessions"."projectId"
-  )
   left join "deletions" on (
     "deletions"."organizationId" = "apiKeys"."organizationId"
     and "deletions"."resourceType" = 'session'
     and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
   )
   left join "sessionFiles" on (
     (
@@ -201,202 +29,84 @@ from
     and "sessionFiles"."id" = :fileId
   )
 where
-  "apiKeys"."hash" = :keyHash;
-
--- explainList
-select
   (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  (
-    "sessions"."id" is not null
-    or "deletions"."resourceId" is not null
-  ) as "sessionExists",
-  (
-    "apiKeys"."projectIds" is null
-    or coalesce("sessions"."projectId", "deletions"."projectId") in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "inReach",
-  "projects"."id" is null as "isDeleted",
-  "projects"."archivedAt" is not null as "isFrozen",
-  exists (
-    select
-      1
-    from
-      "sessionFiles"
-    where
-      (
-        "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-        and "sessionFiles"."id" = :cursor
-        and "sessionFiles"."sessionId" <> :sessionId
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
       )
-  ) as "cursorIsElsewhere"
-from
-  "apiKeys"
-  left join "sessions" on (
-    "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
-  )
-  left join "projects" on (
-    "projects"."organizationId" = "sessions"."organizationId"
-    and "projects"."id" = "sessions"."projectId"
-  )
-  left join "deletions" on (
-    "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- explainUpload
-select
-  (
-    "apiKeys"."revokedAt" is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
     and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  (
-    "sessions"."id" is not null
-    or "deletions"."resourceId" is not null
-  ) as "sessionExists",
-  (
-    "apiKeys"."projectIds" is null
-    or coalesce("sessions"."projectId", "deletions"."projectId") in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "inReach",
-  "projects"."id" is null as "isDeleted",
-  "projects"."archivedAt" is not null as "isFrozen",
-  (
-    select
-      case
-        when "organizationUsage"."files" + (
-          (
-            select
-              "sizeBytes"
-            from
-              "sessionFiles"
-            where
-              (
-                "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                and "sessionFiles"."sessionId" = :sessionId
-                and "sessionFiles"."path" = :path
-              )
-          ) is null
-        ) > max("organizationUsage"."files", :filesQuota) then 'files'
-        when "organizationUsage"."bytes" + (
-          :sizeBytes - coalesce(
-            (
-              select
-                "sizeBytes"
-              from
-                "sessionFiles"
-              where
-                (
-                  "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                  and "sessionFiles"."sessionId" = :sessionId
-                  and "sessionFiles"."path" = :path
-                )
-            ),
-            0
-          )
-        ) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
-      end
-    from
-      "organizationUsage"
-    where
-      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
-from
-  "apiKeys"
-  left join "sessions" on (
-    "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
-  )
-  left join "projects" on (
-    "projects"."organizationId" = "sessions"."organizationId"
-    and "projects"."id" = "sessions"."projectId"
-  )
-  left join "deletions" on (
-    "deletions"."organizationId" = "apiKeys"."organizationId"
-    and "deletions"."resourceType" = 'session'
-    and "deletions"."resourceId" = :sessionId
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- keepUploaded
-delete from "orphanedObjects"
-where
-  "orphanedObjects"."objectKey" = (
-    select
-      "objectKey"
-    from
-      "sessionFiles"
-    where
       (
-        "sessionFiles"."organizationId" = (
+        "sessions"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("sessions"."projectId", "deletions"."projectId") in (
           select
-            "apiKeys"."organizationId"
+            value
           from
-            "apiKeys"
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
           where
+            "projects"."organizationId" = "sessions"."organizationId"
+            and "projects"."id" = "sessions"."projectId"
+        )
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+    and (
+      (
+        "sessionFiles"."id" is not null
+        or not (
+          (
             (
-              "apiKeys"."hash" = :keyHash
-              and (
-                "apiKeys"."revokedAt" is null
-                and (
-                  "apiKeys"."expiresAt" is null
-                  or "apiKeys"."expiresAt" > :now
-                )
+              exists (
+                select
+                  1
+                from
+                  "projects"
+                where
+                  "projects"."organizationId" = "sessions"."organizationId"
+                  and "projects"."id" = "sessions"."projectId"
               )
-              and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
               )
             )
+          )
         )
-        and "sessionFiles"."sessionId" = :sessionId
-        and "sessionFiles"."path" = :path
-        and "sessionFiles"."objectKey" = :objectKey
       )
-  );
+    )
+    and ("projects"."archivedAt" is null)
+  )
+on conflict do nothing;
 
--- orphanContent
+-- addReplacedToOrphans
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -404,20 +114,29 @@ select
   :deleteAfter as "deleteAfter"
 from
   "apiKeys"
-  inner join "sessions" on (
+  left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
     and "sessions"."id" = :sessionId
   )
-  inner join "projects" on (
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
     and "projects"."id" = "sessions"."projectId"
   )
-  inner join "sessionFiles" on (
+  left join "sessionFiles" on (
     (
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
     )
-    and "sessionFiles"."id" = :fileId
+    and "sessionFiles"."path" = :path
+  )
+  left join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
   (
@@ -437,67 +156,15 @@ where
         )
       )
       and (
-        "apiKeys"."projectIds" is null
-        or "sessions"."projectId" in (
-          select
-            value
-          from
-            json_each("apiKeys"."projectIds")
+        (
+          "sessions"."id" is not null
+          or "deletions"."resourceId" is not null
         )
       )
-    )
-    and "projects"."archivedAt" is null
-  )
-on conflict do nothing;
-
--- orphanReplaced
-insert into
-  "orphanedObjects" ("objectKey", "deleteAfter")
-select
-  "sessionFiles"."objectKey" as "objectKey",
-  :deleteAfter as "deleteAfter"
-from
-  "apiKeys"
-  inner join "sessions" on (
-    "sessions"."organizationId" = "apiKeys"."organizationId"
-    and "sessions"."id" = :sessionId
-  )
-  inner join "projects" on (
-    "projects"."organizationId" = "sessions"."organizationId"
-    and "projects"."id" = "sessions"."projectId"
-  )
-  inner join "orphanedObjects" on (
-    "orphanedObjects"."objectKey" = :objectKey
-    and "orphanedObjects"."deleteAfter" > :notSweptBefore
-  )
-  inner join "sessionFiles" on (
-    (
-      "sessionFiles"."organizationId" = "sessions"."organizationId"
-      and "sessionFiles"."sessionId" = "sessions"."id"
-    )
-    and "sessionFiles"."path" = :path
-  )
-where
-  (
-    (
-      (
+      and (
         (
-          "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
-          and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-          )
-        )
-        and (
           "apiKeys"."projectIds" is null
-          or "sessions"."projectId" in (
+          or coalesce("sessions"."projectId", "deletions"."projectId") in (
             select
               value
             from
@@ -505,52 +172,42 @@ where
           )
         )
       )
-      and "projects"."archivedAt" is null
+      and (
+        (
+          exists (
+            select
+              1
+            from
+              "projects"
+            where
+              "projects"."organizationId" = "sessions"."organizationId"
+              and "projects"."id" = "sessions"."projectId"
+          )
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+      and ("projects"."archivedAt" is null)
+      and (
+        select
+          case
+            when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
+            when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and ("orphanedObjects"."objectKey" is not null)
     )
-    and (
-      select
-        case
-          when "organizationUsage"."files" + (
-            (
-              select
-                "sizeBytes"
-              from
-                "sessionFiles"
-              where
-                (
-                  "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                  and "sessionFiles"."sessionId" = :sessionId
-                  and "sessionFiles"."path" = :path
-                )
-            ) is null
-          ) > max("organizationUsage"."files", :filesQuota) then 'files'
-          when "organizationUsage"."bytes" + (
-            :sizeBytes - coalesce(
-              (
-                select
-                  "sizeBytes"
-                from
-                  "sessionFiles"
-                where
-                  (
-                    "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                    and "sessionFiles"."sessionId" = :sessionId
-                    and "sessionFiles"."path" = :path
-                  )
-              ),
-              0
-            )
-          ) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
-        end
-      from
-        "organizationUsage"
-      where
-        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-    ) is null
+    and "sessionFiles"."objectKey" is not null
   )
 on conflict do nothing;
 
--- orphanUnrecorded
+-- addUnrecordedToOrphans
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -592,6 +249,380 @@ where
   )
 on conflict do nothing;
 
+-- beginUpload
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  'session-files/' || "sessions"."organizationId" || '/' || :objectId as "objectKey",
+  :deleteAfter as "deleteAfter"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."path" = :path
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      (
+        "sessions"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("sessions"."projectId", "deletions"."projectId") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "sessions"."organizationId"
+            and "projects"."id" = "sessions"."projectId"
+        )
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+    and ("projects"."archivedAt" is null)
+    and (
+      select
+        case
+          when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
+          when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+  )
+returning
+  "objectKey";
+
+-- deletable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "sessionIsInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+    )
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "sessionIsNotDeleted",
+  (
+    "sessionFiles"."id" is not null
+    or not (
+      (
+        (
+          exists (
+            select
+              1
+            from
+              "projects"
+            where
+              "projects"."organizationId" = "sessions"."organizationId"
+              and "projects"."id" = "sessions"."projectId"
+          )
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+    )
+  ) as "fileExists",
+  "projects"."archivedAt" is null as "projectIsActive"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."id" = :fileId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- deleteFile
+delete from "sessionFiles"
+where
+  (
+    "sessionFiles"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "sessions" on (
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :sessionId
+        )
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'session'
+          and "deletions"."resourceId" = :sessionId
+        )
+        left join "projects" on (
+          "projects"."organizationId" = "sessions"."organizationId"
+          and "projects"."id" = "sessions"."projectId"
+        )
+        left join "sessionFiles" on (
+          (
+            "sessionFiles"."organizationId" = "sessions"."organizationId"
+            and "sessionFiles"."sessionId" = "sessions"."id"
+          )
+          and "sessionFiles"."id" = :fileId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            (
+              "sessions"."id" is not null
+              or "deletions"."resourceId" is not null
+            )
+          )
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or coalesce("sessions"."projectId", "deletions"."projectId") in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and (
+            (
+              exists (
+                select
+                  1
+                from
+                  "projects"
+                where
+                  "projects"."organizationId" = "sessions"."organizationId"
+                  and "projects"."id" = "sessions"."projectId"
+              )
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+          and (
+            (
+              "sessionFiles"."id" is not null
+              or not (
+                (
+                  (
+                    exists (
+                      select
+                        1
+                      from
+                        "projects"
+                      where
+                        "projects"."organizationId" = "sessions"."organizationId"
+                        and "projects"."id" = "sessions"."projectId"
+                    )
+                    or (
+                      "sessions"."id" is null
+                      and "deletions"."resourceId" is null
+                    )
+                  )
+                )
+              )
+            )
+          )
+          and ("projects"."archivedAt" is null)
+        )
+    )
+    and "sessionFiles"."sessionId" = :sessionId
+    and "sessionFiles"."id" = :fileId
+  )
+returning
+  "objectKey";
+
+-- listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "sessionIsInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+    )
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "sessionIsNotDeleted",
+  not exists (
+    select
+      1
+    from
+      "sessionFiles"
+    where
+      (
+        "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+        and "sessionFiles"."id" = :cursor
+        and "sessionFiles"."sessionId" <> :sessionId
+      )
+  ) as "cursorIsInSession"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- putFile
 insert into
   "sessionFiles" ("organizationId", "sessionId", "id", "path", "objectKey", "sizeBytes", "createdAt", "updatedAt")
@@ -606,88 +637,93 @@ select
   :now as "updatedAt"
 from
   "apiKeys"
-  inner join "sessions" on (
+  left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
     and "sessions"."id" = :sessionId
   )
-  inner join "projects" on (
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
     "projects"."organizationId" = "sessions"."organizationId"
     and "projects"."id" = "sessions"."projectId"
   )
-  inner join "orphanedObjects" on (
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."path" = :path
+  )
+  left join "orphanedObjects" on (
     "orphanedObjects"."objectKey" = :objectKey
     and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
   (
     (
-      (
-        (
-          "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
-          and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-          )
-        )
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
         and (
-          "apiKeys"."projectIds" is null
-          or "sessions"."projectId" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
         )
       )
-      and "projects"."archivedAt" is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
     )
+    and (
+      (
+        "sessions"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("sessions"."projectId", "deletions"."projectId") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "sessions"."organizationId"
+            and "projects"."id" = "sessions"."projectId"
+        )
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+    and ("projects"."archivedAt" is null)
     and (
       select
         case
-          when "organizationUsage"."files" + (
-            (
-              select
-                "sizeBytes"
-              from
-                "sessionFiles"
-              where
-                (
-                  "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                  and "sessionFiles"."sessionId" = :sessionId
-                  and "sessionFiles"."path" = :path
-                )
-            ) is null
-          ) > max("organizationUsage"."files", :filesQuota) then 'files'
-          when "organizationUsage"."bytes" + (
-            :sizeBytes - coalesce(
-              (
-                select
-                  "sizeBytes"
-                from
-                  "sessionFiles"
-                where
-                  (
-                    "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                    and "sessionFiles"."sessionId" = :sessionId
-                    and "sessionFiles"."path" = :path
-                  )
-              ),
-              0
-            )
-          ) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+          when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
+          when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
         end
       from
         "organizationUsage"
       where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
+    and ("orphanedObjects"."objectKey" is not null)
   )
 on conflict ("sessionFiles"."organizationId", "sessionFiles"."sessionId", "sessionFiles"."path") do update
 set
@@ -701,21 +737,237 @@ returning
   "createdAt",
   "updatedAt";
 
+-- readable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "sessionIsInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+    )
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "sessionIsNotDeleted",
+  (
+    "sessionFiles"."id" is not null
+    or not (
+      (
+        (
+          exists (
+            select
+              1
+            from
+              "projects"
+            where
+              "projects"."organizationId" = "sessions"."organizationId"
+              and "projects"."id" = "sessions"."projectId"
+          )
+          or (
+            "sessions"."id" is null
+            and "deletions"."resourceId" is null
+          )
+        )
+      )
+    )
+  ) as "fileExists"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."id" = :fileId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- recordable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "sessionIsInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+    )
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "sessionIsNotDeleted",
+  "projects"."archivedAt" is null as "projectIsActive",
+  (
+    select
+      case
+        when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
+        when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "isWithinQuotas"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."path" = :path
+  )
+  left join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- removeRecordedFromOrphans
+delete from "orphanedObjects"
+where
+  "orphanedObjects"."objectKey" = (
+    select
+      "objectKey"
+    from
+      "sessionFiles"
+    where
+      (
+        "sessionFiles"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              "apiKeys"."hash" = :keyHash
+              and (
+                "apiKeys"."revokedAt" is null
+                and (
+                  "apiKeys"."expiresAt" is null
+                  or "apiKeys"."expiresAt" > :now
+                )
+              )
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+        )
+        and "sessionFiles"."sessionId" = :sessionId
+        and "sessionFiles"."path" = :path
+        and "sessionFiles"."objectKey" = :objectKey
+      )
+  );
+
 -- selectContent
 select
   "sessionFiles"."objectKey",
   "sessionFiles"."sizeBytes"
 from
   "apiKeys"
-  inner join "sessions" on (
+  left join "sessions" on (
     "sessions"."organizationId" = "apiKeys"."organizationId"
     and "sessions"."id" = :sessionId
   )
-  inner join "projects" on (
-    "projects"."organizationId" = "sessions"."organizationId"
-    and "projects"."id" = "sessions"."projectId"
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
   )
-  inner join "sessionFiles" on (
+  left join "sessionFiles" on (
     (
       "sessionFiles"."organizationId" = "sessions"."organizationId"
       and "sessionFiles"."sessionId" = "sessions"."id"
@@ -739,12 +991,61 @@ where
       )
     )
     and (
-      "apiKeys"."projectIds" is null
-      or "sessions"."projectId" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "sessions"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("sessions"."projectId", "deletions"."projectId") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "sessions"."organizationId"
+            and "projects"."id" = "sessions"."projectId"
+        )
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+    and (
+      (
+        "sessionFiles"."id" is not null
+        or not (
+          (
+            (
+              exists (
+                select
+                  1
+                from
+                  "projects"
+                where
+                  "projects"."organizationId" = "sessions"."organizationId"
+                  and "projects"."id" = "sessions"."projectId"
+              )
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+        )
       )
     )
   );
@@ -762,37 +1063,44 @@ where
   (
     "sessionFiles"."organizationId" = (
       select
-        "sessions"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "sessions" on (
+        left join "sessions" on (
           "sessions"."organizationId" = "apiKeys"."organizationId"
           and "sessions"."id" = :sessionId
         )
-        inner join "projects" on (
-          "projects"."organizationId" = "sessions"."organizationId"
-          and "projects"."id" = "sessions"."projectId"
+        left join "deletions" on (
+          "deletions"."organizationId" = "apiKeys"."organizationId"
+          and "deletions"."resourceType" = 'session'
+          and "deletions"."resourceId" = :sessionId
         )
       where
         (
           (
-            (
-              "apiKeys"."hash" = :keyHash
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
               and (
-                "apiKeys"."revokedAt" is null
-                and (
-                  "apiKeys"."expiresAt" is null
-                  or "apiKeys"."expiresAt" > :now
-                )
-              )
-              and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
               )
             )
             and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            (
+              "sessions"."id" is not null
+              or "deletions"."resourceId" is not null
+            )
+          )
+          and (
+            (
               "apiKeys"."projectIds" is null
-              or "sessions"."projectId" in (
+              or coalesce("sessions"."projectId", "deletions"."projectId") in (
                 select
                   value
                 from
@@ -800,17 +1108,36 @@ where
               )
             )
           )
-          and not exists (
-            select
-              1
-            from
-              "sessionFiles"
-            where
-              (
-                "sessionFiles"."organizationId" = "apiKeys"."organizationId"
-                and "sessionFiles"."id" = :cursor
-                and "sessionFiles"."sessionId" <> :sessionId
+          and (
+            (
+              exists (
+                select
+                  1
+                from
+                  "projects"
+                where
+                  "projects"."organizationId" = "sessions"."organizationId"
+                  and "projects"."id" = "sessions"."projectId"
               )
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+          and (
+            not exists (
+              select
+                1
+              from
+                "sessionFiles"
+              where
+                (
+                  "sessionFiles"."organizationId" = "apiKeys"."organizationId"
+                  and "sessionFiles"."id" = :cursor
+                  and "sessionFiles"."sessionId" <> :sessionId
+                )
+            )
           )
         )
     )
@@ -821,3 +1148,87 @@ order by
   "sessionFiles"."id" asc
 limit
   :rowLimit;
+
+-- uploadable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "sessions"."id" is not null
+    or "deletions"."resourceId" is not null
+  ) as "sessionExists",
+  (
+    "apiKeys"."projectIds" is null
+    or coalesce("sessions"."projectId", "deletions"."projectId") in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "sessionIsInReach",
+  (
+    exists (
+      select
+        1
+      from
+        "projects"
+      where
+        "projects"."organizationId" = "sessions"."organizationId"
+        and "projects"."id" = "sessions"."projectId"
+    )
+    or (
+      "sessions"."id" is null
+      and "deletions"."resourceId" is null
+    )
+  ) as "sessionIsNotDeleted",
+  "projects"."archivedAt" is null as "projectIsActive",
+  (
+    select
+      case
+        when "organizationUsage"."files" + ("sessionFiles"."id" is null) > max("organizationUsage"."files", :filesQuota) then 'files'
+        when "organizationUsage"."bytes" + (:sizeBytes - coalesce("sessionFiles"."sizeBytes", 0)) > max("organizationUsage"."bytes", :bytesQuota) then 'bytes'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "isWithinQuotas"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "projects" on (
+    "projects"."organizationId" = "sessions"."organizationId"
+    and "projects"."id" = "sessions"."projectId"
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."path" = :path
+  )
+where
+  "apiKeys"."hash" = :keyHash;

@@ -8,7 +8,7 @@ import { checkCaller, recordUse } from '../src/access/guard.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Statement, Value } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
-import { orphanUnrecorded } from '../src/resources/session-files/statements.ts'
+import { addUnrecordedToOrphans } from '../src/resources/session-files/statements.ts'
 import {
   deadKeys,
   dumpStores,
@@ -192,7 +192,7 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
     // Where any live key will do there may be nothing to guard.
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
     // This one acts only where an upload outlasts its lease: test/session-files.test.ts.
-    expect([...idle].filter((sql) => !acted.has(sql) && sql !== orphanUnrecorded.sql)).toEqual([])
+    expect([...idle].filter((sql) => !acted.has(sql) && sql !== addUnrecordedToOrphans.sql)).toEqual([])
   })
 })
 

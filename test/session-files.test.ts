@@ -53,12 +53,12 @@ const textIn = ({ body }: ApiResponse) => new TextDecoder().decode(body)
 
 const ids = ({ items }: Page) => items.map(({ id }) => id)
 
-/** The least and the greatest of all ids. */
+/** The first and the last of all ids. */
 const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 describe('listSessionFiles', () => {
-  it('answers with the files of the session, without contents', async () => {
+  it('returns the files of the session, without contents', async () => {
     const { workspace, sessionId, list } = await withFiles(0)
     const before = now()
     const first = await workspace.addSessionFile(sessionId, 'src/app.ts')
@@ -76,20 +76,20 @@ describe('listSessionFiles', () => {
     for (const { createdAt } of body.items) expect(createdAt >= before && createdAt <= now()).toBe(true)
   })
 
-  it('answers with an empty page for a session without files', async () => {
+  it('returns an empty page for a session without files', async () => {
     const { list } = await withFiles(0)
     const { status, body } = await list()
     expect([status, body]).toEqual([200, { items: [], nextCursor: null }])
   })
 
-  it('answers with no file of another session', async () => {
+  it('returns no file of another session', async () => {
     const { workspace, projectId, files, list } = await withFiles(3)
     const other = await workspace.addSession(projectId)
     await workspace.addSessionFiles(other, 3)
     expect(ids((await list()).body)).toEqual(files)
   })
 
-  it('takes the id in either case, answers in lower case, and under the prefix', async () => {
+  it('takes the id in either case, returns it in lower case, and works under the prefix', async () => {
     const { key, sessionId, files } = await withFiles(2)
     const path = `${PREFIX}/v1/sessions/${sessionId.toUpperCase()}/files`
     const { status, body } = await request('GET', path, { key })
@@ -98,7 +98,7 @@ describe('listSessionFiles', () => {
     expect(body.items[0].sessionId).toBe(sessionId)
   })
 
-  it('lists by id, which is the order of creation, whatever the order of paths', async () => {
+  it('lists by id, which is the order of creation and not of paths', async () => {
     const { workspace, sessionId, list } = await withFiles(0)
     const created = []
     for (const path of ['z.ts', 'a.ts', 'M.ts', 'a.ts/b', '0'])
@@ -110,7 +110,7 @@ describe('listSessionFiles', () => {
 })
 
 describe('paging', () => {
-  it('walks every page in order, and ends with a null cursor', async () => {
+  it('returns every page in order, and a null cursor on the last', async () => {
     const { files, list } = await withFiles(7)
     const first = (await list('?limit=3')).body
     expect([ids(first), first.nextCursor]).toEqual([files.slice(0, 3), files[2]])
@@ -120,7 +120,7 @@ describe('paging', () => {
     expect([ids(third), third.nextCursor]).toEqual([files.slice(6), null])
   })
 
-  it('has no next page if the last file ends the page', async () => {
+  it('has no next page if the last file fills the page', async () => {
     const { files, list } = await withFiles(4)
     const whole = (await list('?limit=4')).body
     expect([ids(whole), whole.nextCursor]).toEqual([files, null])
@@ -129,7 +129,7 @@ describe('paging', () => {
     expect([ids(rest), rest.nextCursor]).toEqual([files.slice(2), null])
   })
 
-  it('begins after the last file with an empty page', async () => {
+  it('returns an empty page after the last file', async () => {
     const { files, list } = await withFiles(2)
     const { status, body } = await list(`?cursor=${files[1]}`)
     expect([status, body]).toEqual([200, { items: [], nextCursor: null }])
@@ -137,13 +137,13 @@ describe('paging', () => {
 })
 
 describe('limit', () => {
-  it('is 50 if absent', async () => {
+  it('is 50 by default', async () => {
     const { files, list } = await withFiles(51)
     const { body } = await list()
     expect([ids(body), body.nextCursor]).toEqual([files.slice(0, 50), files[49]])
   })
 
-  it('is at most 1,000, also if it is larger', async () => {
+  it('means 1,000 if it is larger', async () => {
     const { files, list } = await withFiles(1001)
     for (const limit of ['1000', '1001', '2000', '9'.repeat(20), '9'.repeat(400), `1${'0'.repeat(4000)}`]) {
       const { status, body } = await list(`?limit=${limit}`)
@@ -234,7 +234,7 @@ describe('cursor', () => {
     expect(ids(body)).toEqual(files.slice(1))
   })
 
-  it('is a place in the order, if it is a uuid that no file of the organization has', async () => {
+  it('is a position in the order if no file of the organization has this UUID', async () => {
     const { files, list } = await withFiles(3)
     expect(ids((await list(`?cursor=${FIRST_UUID}`)).body)).toEqual(files)
     expect(ids((await list(`?cursor=${LAST_UUID}`)).body)).toEqual([])
@@ -243,7 +243,7 @@ describe('cursor', () => {
     expect(ids((await list(`?cursor=${beforeSecond}`)).body)).toEqual(expected)
   })
 
-  it('stays a place in the order after its file is deleted', async () => {
+  it('stays a position in the order after its file is deleted', async () => {
     const { workspace, files, list } = await withFiles(4)
     const [first, second, third, fourth] = files as [string, string, string, string]
     await workspace.deleteSessionFile(second)
@@ -253,7 +253,7 @@ describe('cursor', () => {
     expect(ids((await list(`?cursor=${first}`)).body)).toEqual([fourth])
   })
 
-  it('answers 409 if it is a file of another session of the organization', async () => {
+  it('is 409 if it is a file of another session of the organization', async () => {
     const { workspace, projectId, list } = await withFiles(2)
     const elsewhere = [projectId, await workspace.addProject()]
     for (const project of elsewhere) {
@@ -261,12 +261,12 @@ describe('cursor', () => {
       const file = await workspace.addSessionFile(other, 'a.ts')
       for (const cursor of [file, file.toUpperCase()]) {
         const { status, body } = await list(`?cursor=${cursor}`)
-        expect([status, body]).toEqual([409, { error: expect.stringMatching(/^cursor: /) }])
+        expect([status, body]).toEqual([409, { error: expect.stringContaining('file of another session') }])
       }
     }
   })
 
-  it('is only a place in the order if it is a file of another organization', async () => {
+  it('is only a position in the order if it is a file of another organization', async () => {
     const { files, list } = await withFiles(2)
     const stranger = await withFiles(1)
     const [theirs] = stranger.files as [string]
@@ -276,7 +276,7 @@ describe('cursor', () => {
 })
 
 describe('the query', () => {
-  it('may hold what the operation does not know', async () => {
+  it('may have unknown parameters', async () => {
     const { files, list } = await withFiles(3)
     const { status, body } = await list(
       '?page=2&Limit=0&CURSOR=x&limit=2&limits=&__proto__=1&constructor=2&=3&',
@@ -292,13 +292,13 @@ describe('the query', () => {
     ['%6Cimit=2&limit=2', 'limit'],
     ['cursor=FILE&cursor=FILE', 'cursor'],
     ['cursor=FILE&limit=1&c%75rsor=FILE', 'cursor'],
-  ])('may not give a parameter twice: %s', async (query, name) => {
+  ])('may not repeat a parameter: %s', async (query, name) => {
     const { files, list } = await withFiles(3)
     const { status, body } = await list(`?${query.replaceAll('FILE', files[0] as string)}`)
     expect([status, body]).toEqual([400, { error: expect.stringMatching(new RegExp(`^${name}: `)) }])
   })
 
-  it('tells of both parameters if both are wrong', async () => {
+  it('has an error for each invalid parameter', async () => {
     const { list } = await withFiles(1)
     const { status, body } = await list('?limit=0&cursor=x')
     expect([status, body.error]).toEqual([400, expect.stringMatching(/limit: .*cursor: /)])
@@ -306,14 +306,14 @@ describe('the query', () => {
 })
 
 describe('the errors of listSessionFiles', () => {
-  it('answers 400 for an id that is no uuid', async () => {
+  it('are 400 for an id that is not a UUID', async () => {
     const { key } = await withFiles(0)
     for (const id of ['7', 'session', '%00', '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70%0A', '%', '%FF']) {
       expect((await request('GET', `/v1/sessions/${id}/files`, { key })).status).toBe(400)
     }
   })
 
-  it('answers 404 for a session that nobody has, or another organization has, in the same words', async () => {
+  it('are 404 with one message for a session that does not exist or belongs to another organization', async () => {
     const { key } = await withFiles(1)
     const stranger = await withFiles(1)
     const get = (id: string) => request('GET', `/v1/sessions/${id}/files`, { key })
@@ -326,43 +326,43 @@ describe('the errors of listSessionFiles', () => {
     expect([deleted.status, deleted.body]).toEqual([404, missing.body])
   })
 
-  it('answers 404 before 409', async () => {
+  it('are 404 before 409', async () => {
     const { key, files } = await withFiles(1)
     const path = `/v1/sessions/${crypto.randomUUID()}/files?cursor=${files[0]}`
     expect((await request('GET', path, { key })).status).toBe(404)
   })
 
-  it("answers 403 if the key is limited to projects other than the session's", async () => {
+  it('are 403 for an API key that is restricted to other projects', async () => {
     const { workspace, projectId, list } = await withFiles(1)
     const other = await workspace.addProject()
     for (const projectIds of [[], [other]]) {
       const { status, body } = await list('', { key: await workspace.addKey({ projectIds }) })
       expect([status, Object.keys(body)]).toEqual([403, ['error']])
     }
-    const limited = await workspace.addKey({ projectIds: [other, projectId] })
-    expect((await list('', { key: limited })).status).toBe(200)
+    const restricted = await workspace.addKey({ projectIds: [other, projectId] })
+    expect((await list('', { key: restricted })).status).toBe(200)
   })
 
-  it('answers 410 for a deleted session', async () => {
+  it('are 410 for a deleted session', async () => {
     const { workspace, sessionId, list } = await withFiles(2)
     await workspace.deleteSession(sessionId)
     const { status, body } = await list()
     expect([status, Object.keys(body)]).toEqual([410, ['error']])
   })
 
-  it('says 403 before 410, and 410 before 409', async () => {
+  it('are 403 before 410, and 410 before 409', async () => {
     const { workspace, projectId, sessionId, list } = await withFiles(1)
     const other = await workspace.addSession(projectId)
     const foreign = `?cursor=${await workspace.addSessionFile(other, 'a.ts')}`
-    const limited = await workspace.addKey({ projectIds: [] })
+    const restricted = await workspace.addKey({ projectIds: [] })
     expect((await list(foreign)).status).toBe(409)
-    expect((await list(foreign, { key: limited })).status).toBe(403)
+    expect((await list(foreign, { key: restricted })).status).toBe(403)
     await workspace.deleteSession(sessionId)
     expect((await list(foreign)).status).toBe(410)
-    expect((await list(foreign, { key: limited })).status).toBe(403)
+    expect((await list(foreign, { key: restricted })).status).toBe(403)
   })
 
-  it('answers 400 if the key lacks the scope, before anything is told of the session', async () => {
+  it('are 400 if the API key lacks the scope, whether or not the session exists', async () => {
     const { workspace, sessionId, list } = await withFiles(1)
     const key = await workspace.addKey({ scopes: ['skills:read', 'pins:write'] })
     const refused = await list('', { key })
@@ -377,12 +377,12 @@ describe('the errors of listSessionFiles', () => {
     expect([deleted.status, missing.status]).toEqual([400, 400])
   })
 
-  it('needs no user', async () => {
+  it('do not occur for an API key that acts as no user', async () => {
     const { workspace, list } = await withFiles(1)
     expect((await list('', { key: await workspace.addKey({ userId: null }) })).status).toBe(200)
   })
 
-  it('answers 401 without a live key, whatever the input', async () => {
+  it('are 401 without a live API key, whatever the input', async () => {
     const { workspace, sessionId, list } = await withFiles(1)
     const missing = await request('GET', `/v1/sessions/${sessionId}/files`)
     expect([missing.status, missing.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer'])
@@ -400,7 +400,7 @@ describe('the errors of listSessionFiles', () => {
     'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
     'D1_ERROR: D1 DB is overloaded. Too many requests queued.',
     'D1_ERROR: Network connection lost.',
-  ])('answers 503 and Retry-After while the database is away: %s', async (message) => {
+  ])('are 503 with Retry-After while the database is unavailable: %s', async (message) => {
     const { list } = await withFiles(1)
     for (const query of ['', '?limit=0']) {
       const answer = await list(query, { environment: { DB: failingDatabase(new Error(message)) } })
@@ -410,7 +410,7 @@ describe('the errors of listSessionFiles', () => {
     }
   })
 
-  it('answers 500 in a constant sentence if the database fails otherwise', async () => {
+  it('are 500 with a constant message if the database fails otherwise', async () => {
     const { list } = await withFiles(1)
     const errors = [new Error('D1_ERROR: no such table: sessionFiles: SQLITE_ERROR'), new TypeError('secret')]
     const answers = []
@@ -422,7 +422,7 @@ describe('the errors of listSessionFiles', () => {
   })
 })
 
-describe('a walk', () => {
+describe('reading all pages', () => {
   const change = fc.oneof(
     fc.record({ kind: fc.constantFrom('append' as const, 'insert' as const) }),
     fc.record({ kind: fc.constantFrom('delete' as const), place: fc.nat(60) }),
@@ -439,7 +439,7 @@ describe('a walk', () => {
     ),
   })
 
-  it('sees every file that stays exactly once and in order, whatever is added or deleted', async () => {
+  it('returns every file that stays exactly once and in order, whatever is added or deleted', async () => {
     await fc.assert(
       fc.asyncProperty(walks, async ({ files, pages }) => {
         const { workspace, sessionId, files: initial, list } = await withFiles(files)
@@ -469,7 +469,7 @@ describe('a walk', () => {
           seen.push(...ids(page))
           cursor = page.nextCursor
           if (cursor === null) break
-          // Later turns only delete, so that every walk ends.
+          // Later turns only delete, so that every list ends.
           for (const step of changes) {
             if (step.kind === 'delete') await remove(present[step.place % Math.max(present.length, 1)])
             else if (step.kind === 'deleteCursor') await remove(cursor)
@@ -484,14 +484,14 @@ describe('a walk', () => {
   })
 })
 
-/** Of the objects of the workspace's files, counted. */
+/** How many objects the files of the workspace have. */
 interface Objects {
-  /** Those in R2 that a file refers to. */
+  /** Objects in R2 that a file refers to. */
   readonly referred: number
-  /** Those in R2 that are orphaned. */
+  /** Objects in R2 that are orphaned. */
   readonly orphaned: number
-  /** What must not be: in R2, but neither of both; or a file's, but orphaned or not in R2. */
-  readonly astray: string[]
+  /** Must be empty: objects in R2 that are neither, and objects of files that are orphaned or not in R2. */
+  readonly lost: string[]
 }
 
 async function orphanedObjects(workspace: Workspace): Promise<Map<string, string>> {
@@ -511,32 +511,32 @@ async function objectsOf(workspace: Workspace): Promise<Objects> {
   return {
     referred: stored.filter((key) => referred.includes(key)).length,
     orphaned: stored.filter((key) => orphaned.has(key)).length,
-    astray: [
+    lost: [
       ...stored.filter((key) => !referred.includes(key) && !orphaned.has(key)),
       ...referred.filter((key) => !stored.includes(key) || orphaned.has(key)),
     ],
   }
 }
 
-/** One tick of the Cron Trigger at the instant: by default long after all that the tests do. */
+/** Runs the Cron Trigger at an instant, by default long after every test. */
 async function tick(at = '2999-01-01T00:00:00.000Z') {
   const controller = createScheduledController({ scheduledTime: new Date(at), cron: '* * * * *' })
   await worker.scheduled(controller, env)
 }
 
-/** What the sweep leaves. */
+/** Sweeps, and counts what is left. */
 async function swept(workspace: Workspace): Promise<Objects & { rows: number }> {
   await tick()
   return { ...(await objectsOf(workspace)), rows: (await orphanedObjects(workspace)).size }
 }
 
-const leaving = (referred: number) => ({ referred, orphaned: 0, astray: [], rows: 0 })
+const leaving = (referred: number) => ({ referred, orphaned: 0, lost: [], rows: 0 })
 
 const EVERY_BYTE = Uint8Array.from({ length: 256 }, (_, index) => index)
 const LIMIT_BYTES = 95_000_000
 const MEGABYTE = 1_000_000
 
-/** Megabytes, of which each byte says the how manieth it is in. */
+/** A stream of this many megabytes. Each byte of a megabyte is the index of that megabyte. */
 function megabytes(count: number): ReadableStream<Uint8Array> {
   let next = 0
   return new ReadableStream({
@@ -548,7 +548,7 @@ function megabytes(count: number): ReadableStream<Uint8Array> {
 }
 
 describe('putSessionFile', () => {
-  it('stores a file, which is then in the list, and its content as it was sent', async () => {
+  it('stores a file and lists it, and returns its content unchanged', async () => {
     const { sessionId, put, list, read } = await withFiles(0)
     const before = now()
     const { status, body } = await put('src/app.ts', EVERY_BYTE)
@@ -560,7 +560,7 @@ describe('putSessionFile', () => {
     expect((await read(body.id)).body).toEqual(EVERY_BYTE)
   })
 
-  it('takes the id in either case, answers in lower case, and under the prefix', async () => {
+  it('takes the id in either case, returns it in lower case, and works under the prefix', async () => {
     const { key, sessionId, textOf } = await withFiles(0)
     const path = `${PREFIX}/v1/sessions/${sessionId.toUpperCase()}/files?path=a%2Fb.md`
     const headers = { 'Content-Length': '2' }
@@ -569,7 +569,7 @@ describe('putSessionFile', () => {
     expect(await textOf(body.id)).toBe('ab')
   })
 
-  it('keeps the id of the file at the path, and gives it the new content', async () => {
+  it('replaces the content of a file at the same path, and keeps its id', async () => {
     const { put, list, read } = await withFiles(0)
     const first = (await put('a.md', 'one')).body
     const before = await read(first.id)
@@ -585,7 +585,7 @@ describe('putSessionFile', () => {
     expect([textIn(end), end.headers.get('Content-Range')]).toEqual(['longer', 'bytes 9-14/15'])
   })
 
-  it('keeps the files of other paths and sessions', async () => {
+  it('does not change files at other paths or of other sessions', async () => {
     const { workspace, projectId, sessionId, put, textOf } = await withFiles(0)
     const other = await workspace.addSession(projectId)
     const beside = await workspace.addSessionFile(sessionId, 'A.md', newUuid(), 'beside')
@@ -593,10 +593,10 @@ describe('putSessionFile', () => {
     const { body } = await put('a.md', 'new')
     expect([beside, elsewhere]).not.toContain(body.id)
     expect([await textOf(body.id), await textOf(beside)]).toEqual(['new', 'beside'])
-    expect(await objectsOf(workspace)).toEqual({ referred: 3, orphaned: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 3, orphaned: 0, lost: [] })
   })
 
-  it('takes both forms of a path that Unicode calls the same for one, and answers in NFC', async () => {
+  it('treats canonically equivalent Unicode paths as one, and returns them in NFC', async () => {
     const { put, list } = await withFiles(0)
     const composed = 'caf\u00e9/\ud55c.md'
     const decomposed = composed.normalize('NFD')
@@ -623,7 +623,7 @@ describe('putSessionFile', () => {
     expect(await swept(workspace)).toEqual(leaving(1))
   })
 
-  it('streams: the store has the beginning before the end is sent', async () => {
+  it('streams: R2 gets the first bytes before the client sends the last', async () => {
     const { key, sessionId, textOf } = await withFiles(0)
     const storing = Promise.withResolvers<void>()
     const body = new ReadableStream<Uint8Array>({
@@ -641,7 +641,7 @@ describe('putSessionFile', () => {
     expect(await textOf(answer.body.id)).toBe('begin end')
   })
 
-  it('takes exactly 95,000,000 bytes, and refuses one more with 413 before it reads any', async () => {
+  it('accepts 95,000,000 bytes, and is 413 for one more before it reads any', async () => {
     const { workspace, key, sessionId, read } = await withFiles(0)
     const path = `/v1/sessions/${sessionId}/files?path=large`
     const send = (sizeBytes: number, body: ReadableStream) =>
@@ -658,21 +658,18 @@ describe('putSessionFile', () => {
     expect(await swept(workspace)).toEqual(leaving(1))
   })
 
-  it.each([undefined, '', '-1', '1e3', 'ten'])(
-    'answers 411 if the length is declared as %s',
-    async (length) => {
-      const { workspace, key, sessionId } = await withFiles(0)
-      const headers: Record<string, string> = length === undefined ? {} : { 'Content-Length': length }
-      const path = `/v1/sessions/${sessionId}/files?path=a`
-      expect((await request('PUT', path, { key, headers, body: megabytes(1) })).status).toBe(411)
-      expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, astray: [] })
-    },
-  )
+  it.each([undefined, '', '-1', '1e3', 'ten'])('is 411 with the Content-Length %s', async (length) => {
+    const { workspace, key, sessionId } = await withFiles(0)
+    const headers: Record<string, string> = length === undefined ? {} : { 'Content-Length': length }
+    const path = `/v1/sessions/${sessionId}/files?path=a`
+    expect((await request('PUT', path, { key, headers, body: megabytes(1) })).status).toBe(411)
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, lost: [] })
+  })
 
   it.each([
     ['shorter', MEGABYTE + 1],
     ['longer', MEGABYTE - 1],
-  ])('records nothing if the body is %s than it said', async (_, sizeBytes) => {
+  ])('stores nothing if the body is %s than its Content-Length', async (_, sizeBytes) => {
     const { workspace, key, sessionId, put, textOf } = await withFiles(0)
     const { id } = (await put('a', 'kept')).body
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -740,17 +737,17 @@ describe('a path', () => {
     const { workspace, put } = await withFiles(0)
     const { status, body } = await put(path, 'x')
     expect([status, body]).toEqual([400, { error: expect.stringMatching(/^path: /) }])
-    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, lost: [] })
   })
 
-  it.each(['x', '\u{1f550}', 'a/'])('has up to 1,000 characters such as %s', async (part) => {
+  it.each(['x', '\u{1f550}', 'a/'])('may have 1,000 characters such as %s', async (part) => {
     const { workspace, put } = await withFiles(0)
     const longest = part.repeat(1000 / [...part].length).replace(/\/$/, 'b')
     const { status, body } = await put(longest, 'x')
     expect([status, body.path]).toEqual([200, longest])
     const tooLong = await put(`${longest}c`, 'x')
     expect([tooLong.status, tooLong.body.error]).toEqual([400, expect.stringMatching(/^path: /)])
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, lost: [] })
   })
 
   it.each([
@@ -771,7 +768,7 @@ describe('a path', () => {
     const options = { key, body: 'x', headers: { 'Content-Length': '1' } }
     const { status } = await request('PUT', `/v1/sessions/${sessionId}/files${query}`, options)
     expect(status).toBe(400)
-    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, lost: [] })
   })
 })
 
@@ -784,7 +781,7 @@ describe('retrieveSessionFileContent', () => {
     return { ...session, id, etag: String((await session.read(id)).headers.get('ETag')) }
   }
 
-  it('answers with the bytes as an attachment of no type, whatever they are', async () => {
+  it('returns the bytes as an attachment of type application/octet-stream, whatever was sent', async () => {
     const { id, etag, read } = await withText()
     const answer = await read(id)
     expect([answer.status, textIn(answer)]).toEqual([200, TEXT])
@@ -799,7 +796,7 @@ describe('retrieveSessionFileContent', () => {
     expect((await read(id)).headers.get('ETag')).toBe(etag)
   })
 
-  it('answers 304 without a body to who has it, before it looks at a range', async () => {
+  it('is 304 without a body if If-None-Match has the ETag, even with a Range', async () => {
     const { id, etag, put, read } = await withText()
     for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
       for (const range of [{}, { Range: 'bytes=2-3' }, { Range: 'bytes=99-' }]) {
@@ -820,7 +817,7 @@ describe('retrieveSessionFileContent', () => {
     ['bytes=0-9', TEXT, '0-9'],
     ['bytes=5-99', '56789', '5-9'],
     ['bytes=-99', TEXT, '0-9'],
-  ])('answers 206 to %s', async (range, text, place) => {
+  ])('is 206 for %s', async (range, text, place) => {
     const { id, etag, read } = await withText()
     for (const ifRange of [{}, { 'If-Range': etag }]) {
       const answer = await read(id, { Range: range, ...ifRange })
@@ -830,19 +827,22 @@ describe('retrieveSessionFileContent', () => {
     }
   })
 
-  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('answers 416 to %s', async (range) => {
+  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('is 416 for %s', async (range) => {
     const { id, read } = await withText()
     const { status, headers } = await read(id, { Range: range })
     expect([status, headers.get('Content-Range')]).toEqual([416, 'bytes */10'])
   })
 
-  it.each(['bytes=0-1,3-4', 'items=0-1', 'bytes', 'bytes=x'])('sends the whole to %s', async (range) => {
-    const { id, read } = await withText()
-    const answer = await read(id, { Range: range })
-    expect([answer.status, textIn(answer), answer.headers.has('Content-Range')]).toEqual([200, TEXT, false])
-  })
+  it.each(['bytes=0-1,3-4', 'items=0-1', 'bytes', 'bytes=x'])(
+    'returns the whole content for %s',
+    async (range) => {
+      const { id, read } = await withText()
+      const answer = await read(id, { Range: range })
+      expect([answer.status, textIn(answer), answer.headers.has('Content-Range')]).toEqual([200, TEXT, false])
+    },
+  )
 
-  it('sends the whole if If-Range is not the entity tag of what is there now', async () => {
+  it('returns the whole content if If-Range is not its ETag', async () => {
     const { id, etag, put, read } = await withText()
     const date = 'Sat, 01 Jan 2999 00:00:00 GMT'
     for (const ifRange of [`W/${etag}`, '"x"', date, '']) {
@@ -854,7 +854,7 @@ describe('retrieveSessionFileContent', () => {
     expect([answer.status, textIn(answer)]).toEqual([200, 'abcdefghij'])
   })
 
-  it('takes the ids in either case, under the prefix', async () => {
+  it('takes the ids in either case, and under the prefix', async () => {
     const { key, sessionId, id } = await withText()
     const path = `${PREFIX}/v1/sessions/${sessionId.toUpperCase()}/files/${id.toUpperCase()}/content`
     expect(textIn(await request('GET', path, { key }))).toBe(TEXT)
@@ -862,7 +862,7 @@ describe('retrieveSessionFileContent', () => {
 })
 
 describe('deleteSessionFile', () => {
-  it('deletes a file and its object once, and frees its path', async () => {
+  it('deletes a file and its object, and frees its path', async () => {
     const { workspace, put, read, remove, list, textOf } = await withFiles(0)
     const kept = (await put('kept', 'kept')).body
     const { id } = (await put('a', 'one')).body
@@ -870,15 +870,15 @@ describe('deleteSessionFile', () => {
     expect([answer.status, answer.body]).toEqual([200, { deleted: true, id }])
     expect([(await remove(id)).status, (await read(id)).status]).toEqual([404, 404])
     expect((await list()).body.items).toEqual([kept])
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, lost: [] })
     const again = (await put('a', 'two')).body
     expect([again.id === id, await textOf(again.id), await textOf(kept.id)]).toEqual([false, 'two', 'kept'])
     expect(await swept(workspace)).toEqual(leaving(2))
   })
 })
 
-describe('the errors of the files of a session', () => {
-  /** A session with a file, and what each operation on it answers. */
+describe('the other operations on session files', () => {
+  /** A session with a file, and the status of each operation on it. */
   async function withOperations() {
     const session = await withFiles(0)
     const { workspace, projectId, sessionId } = session
@@ -893,9 +893,9 @@ describe('the errors of the files of a session', () => {
     return { ...session, workspace, projectId, id, statuses }
   }
 
-  const untouched = { referred: 1, orphaned: 0, astray: [] }
+  const untouched = { referred: 1, orphaned: 0, lost: [] }
 
-  it('answers 409 to every change while the project is archived, and still lets read', async () => {
+  it('are 409 while the project is archived if they change something, and succeed if they read', async () => {
     const { workspace, projectId, id, textOf, statuses } = await withOperations()
     await workspace.archiveProject(projectId)
     expect(await statuses()).toEqual([409, 409, 200, 409])
@@ -903,7 +903,7 @@ describe('the errors of the files of a session', () => {
     expect(await objectsOf(workspace)).toEqual(untouched)
   })
 
-  it.each(['session', 'project'] as const)('answers 410 if the %s was deleted', async (type) => {
+  it.each(['session', 'project'] as const)('are 410 if the %s was deleted', async (type) => {
     const { workspace, projectId, sessionId, statuses } = await withOperations()
     await workspace.delete(type, type === 'session' ? sessionId : projectId)
     expect(await statuses()).toEqual([410, 410, 410, 410])
@@ -912,18 +912,18 @@ describe('the errors of the files of a session', () => {
     expect(await statuses()).toEqual([410, 410, 410, 410])
   })
 
-  it('answers 403 to a key that is limited to other projects, also of what is archived or deleted', async () => {
+  it('are 403 for an API key restricted to other projects, even if the project is archived or the session deleted', async () => {
     const { workspace, projectId, sessionId, statuses } = await withOperations()
-    const limited = await workspace.addKey({ projectIds: [await workspace.addProject()] })
-    expect(await statuses(limited)).toEqual([403, 403, 403, 403])
+    const restricted = await workspace.addKey({ projectIds: [await workspace.addProject()] })
+    expect(await statuses(restricted)).toEqual([403, 403, 403, 403])
     await workspace.archiveProject(projectId)
-    expect(await statuses(limited)).toEqual([403, 403, 403, 403])
+    expect(await statuses(restricted)).toEqual([403, 403, 403, 403])
     await workspace.deleteSession(sessionId)
-    expect(await statuses(limited)).toEqual([403, 403, 403, 403])
+    expect(await statuses(restricted)).toEqual([403, 403, 403, 403])
     expect(await objectsOf(workspace)).toEqual(untouched)
   })
 
-  it('answers 404 for a file of another session, in the words for one that nobody has', async () => {
+  it('are 404 with one message for a file of another session or one that does not exist', async () => {
     const { workspace, projectId, remove, read } = await withOperations()
     const other = await workspace.addSession(projectId)
     const elsewhere = await workspace.addSessionFile(other, 'b')
@@ -936,8 +936,8 @@ describe('the errors of the files of a session', () => {
   })
 })
 
-describe('uploads at once', () => {
-  it('to one path make one file, with the whole content of one of them', async () => {
+describe('concurrent uploads', () => {
+  it('to one path store one file, with the complete content of one of them', async () => {
     const { workspace, put, list, textOf } = await withFiles(0)
     const texts = Array.from({ length: 12 }, (_, index) => `${index} `.repeat(1000 + index))
     const answers = await Promise.all(texts.map((text) => put('a', text)))
@@ -946,12 +946,12 @@ describe('uploads at once', () => {
     expect(items).toHaveLength(1)
     const text = await textOf(items[0].id)
     expect(texts).toContain(text)
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 11, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 11, lost: [] })
     expect(await swept(workspace)).toEqual(leaving(1))
     expect(await textOf(items[0].id)).toBe(text)
   })
 
-  it('and deletions of the file leave it whole or not at all', async () => {
+  it('and deletions of the file leave it complete or deleted', async () => {
     const { workspace, put, remove, list, textOf } = await withFiles(0)
     const { id } = (await put('a', 'first')).body
     const uploads = Array.from({ length: 8 }, (_, index) => put('a', `text ${index}`))
@@ -960,11 +960,11 @@ describe('uploads at once', () => {
     expect((await Promise.all(deletions)).map(({ status }) => status).sort()).toEqual([200, 404, 404, 404])
     const { items } = (await list()).body
     for (const file of items) expect(await textOf(file.id)).toMatch(/^text \d$/)
-    expect((await objectsOf(workspace)).astray).toEqual([])
+    expect((await objectsOf(workspace)).lost).toEqual([])
     expect(await swept(workspace)).toEqual(leaving(items.length))
   })
 
-  it('and the deletion of the session leave nothing', async () => {
+  it('and the deletion of the session leave no file and no object', async () => {
     const { workspace, key, sessionId, put } = await withFiles(0)
     let stored = 0
     let deletion: Promise<ApiResponse> | undefined
@@ -976,13 +976,13 @@ describe('uploads at once', () => {
     expect((await deletion)?.status).toBe(200)
     const recorded = answers.filter(({ status }) => status === 200).length
     expect(answers.filter(({ status }) => status === 410)).toHaveLength(16 - recorded)
-    expect(await objectsOf(workspace)).toMatchObject({ referred: recorded, astray: [] })
+    expect(await objectsOf(workspace)).toMatchObject({ referred: recorded, lost: [] })
     expect(await swept(workspace)).toEqual(leaving(0))
     expect(await workspace.dump('sessionFiles')).toEqual([])
   })
 })
 
-describe('an upload under way', () => {
+describe('an upload in progress', () => {
   afterEach(() => {
     vi.useRealTimers()
   })
@@ -993,19 +993,19 @@ describe('an upload under way', () => {
     ['the project is archived', 409, ({ workspace, projectId }) => workspace.archiveProject(projectId)],
   ]
 
-  it.each(happenings)('is not recorded if meanwhile %s', async (_, status, happen) => {
+  it.each(happenings)('is not stored if meanwhile %s', async (_, status, happen) => {
     const session = await withFiles(0)
     const { workspace, put } = session
     await put('a', 'kept')
     const environment = whileStoring(() => happen(session))
     for (const path of ['a', 'b']) expect((await put(path, 'new', { environment })).status).toBe(status)
     expect(await workspace.dump('sessionFiles')).toHaveLength(1)
-    // The second is refused at once: nothing is stored for it.
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 1, astray: [] })
+    // The second is rejected before anything is stored.
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 1, lost: [] })
     expect(await swept(workspace)).toEqual(leaving(status === 410 ? 0 : 1))
   })
 
-  it('is not recorded if meanwhile its key is revoked', async () => {
+  it('is not stored if its API key is revoked meanwhile', async () => {
     const { workspace, put } = await withFiles(0)
     const { token, id } = await workspace.addKeyWithId()
     const environment = whileStoring(() => workspace.revokeKey(id))
@@ -1014,7 +1014,7 @@ describe('an upload under way', () => {
     expect(await swept(workspace)).toEqual(leaving(0))
   })
 
-  it('is orphaned until it is recorded, and spared by every tick within its hour', async () => {
+  it('is orphaned until it is recorded, and not swept within its hour', async () => {
     const { workspace, put, textOf } = await withFiles(0)
     vi.useFakeTimers({ toFake: ['Date'] })
     const HOUR_MS = 3_600_000
@@ -1030,7 +1030,7 @@ describe('an upload under way', () => {
     expect(await textOf(body.id)).toBe('slow')
   })
 
-  it.each([1, 2, 3])('answers 409 after %s hours, and leaves nothing', async (hours) => {
+  it.each([1, 2, 3])('is 409 after %s hours, and leaves no object', async (hours) => {
     const { workspace, put, textOf } = await withFiles(0)
     const { id } = (await put('a', 'kept')).body
     vi.useFakeTimers({ toFake: ['Date'] })
@@ -1040,13 +1040,13 @@ describe('an upload under way', () => {
     })
     expect((await put('a', 'late', { environment })).status).toBe(409)
     expect(await textOf(id)).toBe('kept')
-    expect((await objectsOf(workspace)).astray).toEqual([])
+    expect((await objectsOf(workspace)).lost).toEqual([])
     expect(await swept(workspace)).toEqual(leaving(1))
   })
 })
 
 describe('a replaced object', () => {
-  it('stays for an hour for who reads it, then is swept', async () => {
+  it('stays readable for an hour, and is then swept', async () => {
     const { workspace, put, textOf } = await withFiles(0)
     const { id } = (await put('a', 'old')).body
     const before = Date.now()
@@ -1061,7 +1061,7 @@ describe('a replaced object', () => {
     expect(await swept(workspace)).toEqual(leaving(1))
   })
 
-  it('is read to its end by who was told of it before', async () => {
+  it('can be read to its end by a request that began before', async () => {
     const { put, read, textOf } = await withFiles(0)
     const { id } = (await put('a', 'old')).body
     const get = async (...[objectKey]: Parameters<R2Bucket['get']>) => {
@@ -1074,7 +1074,7 @@ describe('a replaced object', () => {
   })
 })
 
-describe('while a store is away', () => {
+describe('while a store is unavailable', () => {
   beforeEach(() => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
   })
@@ -1090,7 +1090,7 @@ describe('while a store is away', () => {
     expect(body.error).not.toMatch(/R2|D1|10001|internal|network|object/i)
   }
 
-  /** R2 that fails, with the object stored all the same. */
+  /** R2 stores the object, and then fails. */
   const storesAndFails = async (...[key, body]: Parameters<R2Bucket['put']>) => {
     await env.OBJECTS.put(key, body)
     throw R2_ERROR
@@ -1099,7 +1099,7 @@ describe('while a store is away', () => {
   const failures: [string, () => Partial<Environment>][] = [
     ['R2 fails', () => ({ OBJECTS: failingObjects(R2_ERROR) })],
     [
-      'R2 fails after it stored',
+      'R2 fails after it stored the object',
       () => ({ OBJECTS: objectsWith({ put: storesAndFails as R2Bucket['put'] }) }),
     ],
     ['D1 fails at first', () => ({ DB: failingDatabase(D1_ERROR) })],
@@ -1115,14 +1115,14 @@ describe('while a store is away', () => {
     ],
   ]
 
-  it.each(failures)('an upload leaves everything as it was: %s', async (_, environmentOf) => {
+  it.each(failures)('an upload changes nothing: %s', async (_, environmentOf) => {
     const { workspace, put, list, textOf } = await withFiles(0)
     const kept = (await put('a', 'kept')).body
     for (const path of ['a', 'b']) {
       expectUnavailable(await put(path, 'new', { environment: environmentOf() }))
       expect((await list()).body.items).toEqual([kept])
       expect(await textOf(kept.id)).toBe('kept')
-      expect(await objectsOf(workspace)).toMatchObject({ referred: 1, astray: [] })
+      expect(await objectsOf(workspace)).toMatchObject({ referred: 1, lost: [] })
     }
     expect(await swept(workspace)).toEqual(leaving(1))
     for (const path of ['a', 'b']) expect((await put(path, 'new')).status).toBe(200)
@@ -1130,7 +1130,7 @@ describe('while a store is away', () => {
     expect(await textOf(kept.id)).toBe('new')
   })
 
-  it('an upload that D1 recorded without saying so is kept', async () => {
+  it('an upload that D1 recorded before its connection was lost is kept', async () => {
     const { workspace, put, list, textOf } = await withFiles(0)
     const { DB } = watchedDatabase()
     const batch = DB.batch.bind(DB)
@@ -1147,7 +1147,7 @@ describe('while a store is away', () => {
     expect((await put('a', 'again')).body.id).toBe(items[0].id)
   })
 
-  it('an upload that breaks off leaves nothing', async () => {
+  it('an upload that the client aborts leaves no object', async () => {
     const { workspace, key, sessionId } = await withFiles(0)
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -1162,7 +1162,7 @@ describe('while a store is away', () => {
     expect(await swept(workspace)).toEqual(leaving(0))
   })
 
-  it('a content is not answered, nor is one that the store does not have; a 304 needs no store', async () => {
+  it('content cannot be read, even if only R2 lacks the object; a 304 needs no store', async () => {
     const { put, read, textOf } = await withFiles(0)
     const { id } = (await put('a', 'text')).body
     const etag = String((await read(id)).headers.get('ETag'))
@@ -1175,20 +1175,20 @@ describe('while a store is away', () => {
     expect(await textOf(id)).toBe('text')
   })
 
-  it('a deletion that R2 does not answer leaves the object to the sweep, and the file gone', async () => {
+  it('a deletion that fails in R2 has deleted the file, and leaves the object to the sweep', async () => {
     const { workspace, put, read, remove, list } = await withFiles(0)
     const { id } = (await put('a', 'text')).body
     expectUnavailable(await remove(id, { environment: { OBJECTS: failingObjects(R2_ERROR) } }))
     expect([(await read(id)).status, (await list()).body.items]).toEqual([404, []])
-    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 1, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 1, lost: [] })
     expect(await swept(workspace)).toEqual(leaving(0))
   })
 
-  it('a deletion that D1 does not answer changes nothing', async () => {
+  it('a deletion that fails in D1 changes nothing', async () => {
     const { workspace, put, remove, textOf } = await withFiles(0)
     const { id } = (await put('a', 'text')).body
     expectUnavailable(await remove(id, { environment: { DB: failingDatabase(D1_ERROR) } }))
     expect(await textOf(id)).toBe('text')
-    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, astray: [] })
+    expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, lost: [] })
   })
 })

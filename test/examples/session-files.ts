@@ -50,7 +50,7 @@ export const sessionFileRows: Rows = {
         status: 409,
         async apply(workspace, example) {
           const elsewhere = await workspace.addSession(projectOf(example))
-          // Its id comes before those of the session's own files.
+          // An id before those of the session's own files.
           const cursor = await workspace.addSessionFile(elsewhere, 'notes.md', `00${newUuid().slice(2)}`)
           return { ...example, path: `${example.path.replace(/\?.*/, '')}?cursor=${cursor}` }
         },
@@ -100,15 +100,15 @@ export const sessionFileRows: Rows = {
     },
     outOfReach: 403,
     variations: {
-      'a part is asked for': {
+      'the request has a range': {
         status: 206,
         apply: async (_, example) => ({ ...example, headers: { ...example.headers, Range: 'bytes=0-3' } }),
       },
-      'a part is asked for that it does not have': {
+      'the content has no bytes in the range': {
         status: 416,
         apply: async (_, example) => ({ ...example, headers: { ...example.headers, Range: 'bytes=999-' } }),
       },
-      'the caller has it already': {
+      'the ETag matches': {
         status: 304,
         apply: async (_, example) => ({ ...example, headers: { ...example.headers, 'If-None-Match': '*' } }),
       },

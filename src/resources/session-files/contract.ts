@@ -1,4 +1,4 @@
-/** SPEC.txt, Endpoints, 4; docs/contract.md, Session files. */
+/** The files of a session (docs/contract.md, Session files). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, ifNoneMatch, instant, parameter, relativePath, uuid } from '../../http/fields.ts'
@@ -26,6 +26,16 @@ const exampleFile = {
   updatedAt: '2026-03-29T01:00:00.000Z',
 }
 
+const NO_SESSION = 'The organization has no session with this sessionId.'
+const errors = {
+  400: INVALID_INPUT,
+  403: OTHER_PROJECTS,
+  404: `${NO_SESSION} Or the session has no file with this fileId.`,
+  410: 'The session was deleted, with its files.',
+  500: INTERNAL_ERROR,
+  503: STORE_UNAVAILABLE,
+}
+
 export const listSessionFilesContract = {
   operationId: 'listSessionFiles',
   method: 'GET',
@@ -33,7 +43,7 @@ export const listSessionFilesContract = {
   tag: 'Sessions',
   summary: 'List session files',
   description:
-    'Lists the persisted files of a session in order of creation, without their contents. ' +
+    'Lists the files of a session in order of creation, without their contents. ' +
     'Pass `nextCursor` as `cursor` to get the next page.',
   scope: 'session-files:read',
   params: z.object({ sessionId: uuid('The session.') }),
@@ -48,24 +58,11 @@ export const listSessionFilesContract = {
     },
   },
   errors: {
-    400: 'The path or a query parameter is wrong, or the key lacks the caller scope.',
-    403: "The key is limited to projects other than the session's.",
-    404: 'The organization has no session with this id.',
+    ...errors,
+    404: NO_SESSION,
     409: 'The cursor is a file of another session.',
-    410: 'The session was deleted, and its files with it.',
-    500: 'The files could not be listed.',
-    503: 'The database cannot answer now; `Retry-After` says when to ask again.',
   },
 } as const satisfies Contract
-
-const errors = {
-  400: INVALID_INPUT,
-  403: OTHER_PROJECTS,
-  404: 'The organization has no session with this id, or the session has no such file.',
-  410: 'The session was deleted, and its files with it.',
-  500: INTERNAL_ERROR,
-  503: STORE_UNAVAILABLE,
-}
 
 const fileParams = z.object({ sessionId: uuid('The session.'), fileId: uuid('The file.') })
 
@@ -76,12 +73,12 @@ export const putSessionFileContract = {
   tag: 'Sessions',
   summary: 'Put a session file',
   description:
-    'Stores the body as the file at a path. A file that is there already keeps its id and gets the new content.',
+    'Stores the body as the file at a path. A file that exists at the path keeps its id and gets the new content.',
   scope: 'session-files:write',
   params: z.object({ sessionId: uuid('The session.') }),
   query: z.object({
     path: relativePath(PATH_LENGTH, {
-      description: 'Where the file stands, relative to the folder that the session worked in.',
+      description: 'The path of the file, relative to the folder that the session worked in.',
       example: 'src/app.ts',
     }),
   }),
@@ -99,8 +96,9 @@ export const putSessionFileContract = {
   },
   errors: {
     ...errors,
-    409: "The session's project is archived, or the upload took over an hour.",
-    411: 'The length of the body is not declared.',
+    404: NO_SESSION,
+    409: 'The project is archived, the organization has the most files or bytes allowed, or the upload took more than an hour.',
+    411: 'The request has no `Content-Length`.',
   },
 } as const satisfies Contract
 
@@ -110,17 +108,18 @@ export const retrieveSessionFileContentContract = {
   path: '/v1/sessions/{sessionId}/files/{fileId}/content',
   tag: 'Sessions',
   summary: 'Retrieve the content of a session file',
-  description: 'Answers with the bytes of a file as they were stored, or with a part of them.',
+  description: 'Returns the bytes of a file as they were stored, or one range of them.',
   scope: 'session-files:read',
   params: fileParams,
   headers: z.object({
     'If-None-Match': ifNoneMatch(),
     Range: z.optional(parameter()).register(docs, {
-      description: 'One range of bytes; others are ignored.',
+      description: 'One range of bytes. Several ranges are ignored.',
       example: 'bytes=0-1023',
     }),
     'If-Range': z.optional(parameter()).register(docs, {
-      description: 'The entity tag of what you have a part of; if it is another now, the whole is sent.',
+      description:
+        'The ETag of the copy that you have a part of. If the content has changed, all of it is sent.',
       example: '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"',
     }),
   }),
@@ -129,14 +128,14 @@ export const retrieveSessionFileContentContract = {
     description: 'The content.',
     mediaTypes: ['application/octet-stream'],
     headers: {
-      ETag: 'The entity tag of the content.',
+      ETag: 'The version of the content.',
       'Accept-Ranges': '`bytes`',
-      'Content-Disposition': '`attachment`: browsers keep it and do not show it.',
+      'Content-Disposition': '`attachment`: browsers save the content and do not show it.',
     },
     conditional: true,
     partial: true,
   },
-  errors: { ...errors, 416: 'The content has none of these bytes.' },
+  errors: { ...errors, 416: 'The content has no bytes in this range.' },
 } as const satisfies Contract
 
 export const deleteSessionFileContract = {
@@ -156,5 +155,5 @@ export const deleteSessionFileContract = {
       .register(docs, { id: 'SessionFileDeletion' }),
     example: { deleted: true, id: exampleFile.id },
   },
-  errors: { ...errors, 409: "The session's project is archived: unarchive it first." },
+  errors: { ...errors, 409: 'The project is archived. Unarchive it first.' },
 } as const satisfies Contract

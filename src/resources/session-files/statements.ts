@@ -1,70 +1,46 @@
 /** The files of a session, in SQL. */
-import { and, asc, eq, gt, isNotNull, isNull, ne, not, or, type SQL, sql } from 'drizzle-orm'
-import { callerOrganization, explaining, isInReach, mayAct, now } from '../../access/guard.ts'
-import { exceededQuota } from '../../access/quotas.ts'
-import { excluded, insertRow } from '../../db/rows.ts'
-import { apiKeys, deletions, orphanedObjects, projects, sessionFiles, sessions } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { and, asc, eq, gt, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
+import { callerOrganization, now } from '../../access/guard.ts'
+import { namedProjectResource } from '../../access/platform-resource.ts'
+import { type Join, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
+import { projectIsActive } from '../../access/project.ts'
+import { withinQuotas } from '../../access/quotas.ts'
+import { apiKeys, orphanedObjects, sessionFiles, sessions } from '../../db/schema.ts'
+import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
 
 const sessionId = sql.placeholder('sessionId')
 const fileId = sql.placeholder('fileId')
 const path = sql.placeholder('path')
 const objectKey = sql.placeholder('objectKey')
 const sizeBytes = sql.placeholder('sizeBytes')
-/** When the sweep deletes a orphaned object: nothing can still write it then. */
+/** When the sweep deletes an orphaned object: nothing can still write it then. */
 const deleteAfter = sql.placeholder('deleteAfter')
-/** The id that the page begins after; the empty text comes before every id. */
+/** The id that the page begins after. The empty text comes before every id. */
 const cursor = sql.placeholder('cursor')
-const rowLimit = sql.placeholder('rowLimit')
 
-const isSession = and(eq(sessions.organizationId, apiKeys.organizationId), eq(sessions.id, sessionId))
-/** A session is there as long as its project is. */
-const isItsProject = and(
-  eq(projects.organizationId, sessions.organizationId),
-  eq(projects.id, sessions.projectId),
-)
-const wasDeleted = and(
-  eq(deletions.organizationId, apiKeys.organizationId),
-  eq(deletions.resourceType, 'session'),
-  eq(deletions.resourceId, sessionId),
-)
-
-/** Explains the session that the request names, with facts of its own. */
-function explainingSession<Facts extends Record<string, SQL.Aliased>>(facts: Facts) {
-  return explaining({
-    sessionExists: sql<0 | 1>`${or(isNotNull(sessions.id), isNotNull(deletions.resourceId))}`.as(
-      'sessionExists',
-    ),
-    inReach: sql<0 | 1>`${isInReach(sql`coalesce(${sessions.projectId}, ${deletions.projectId})`)}`.as(
-      'inReach',
-    ),
-    isDeleted: sql<0 | 1>`${isNull(projects.id)}`.as('isDeleted'),
-    isFrozen: sql<0 | 1>`${isNotNull(projects.archivedAt)}`.as('isFrozen'),
-    ...facts,
-  })
-    .leftJoin(sessions, isSession)
-    .leftJoin(projects, isItsProject)
-    .leftJoin(deletions, wasDeleted)
+const session = namedProjectResource({
+  type: 'session',
+  noun: 'session',
+  idName: 'sessionId',
+  table: sessions,
+})
+const sessionIsReadable = {
+  sessionExists: session.exists,
+  sessionIsInReach: session.isInReach,
+  sessionIsNotDeleted: session.isNotDeleted,
 }
 
-/** The size of the file that an upload replaces; NULL if there is none at its path. */
-const replacedBytes = sql`${query
-  .select({ sizeBytes: sessionFiles.sizeBytes })
-  .from(sessionFiles)
-  .where(
-    and(
-      eq(sessionFiles.organizationId, apiKeys.organizationId),
-      eq(sessionFiles.sessionId, sessionId),
-      eq(sessionFiles.path, path),
-    ),
-  )}`
-const exceeded = exceededQuota({
-  files: sql`${replacedBytes} is null`,
-  bytes: sql`${sizeBytes} - coalesce(${replacedBytes}, 0)`,
-})
-export const explainUpload = guarded(() => explainingSession({ exceededQuota: exceeded.as('exceededQuota') }))
+/** A file as the API has it. */
+const fields = {
+  id: sessionFiles.id,
+  sessionId: sessionFiles.sessionId,
+  path: sessionFiles.path,
+  createdAt: sessionFiles.createdAt,
+  updatedAt: sessionFiles.updatedAt,
+}
 
-const isElsewhere = sql<0 | 1>`exists ${query
+const isInOtherSession = sql`exists ${query
   .select({ one: sql`1` })
   .from(sessionFiles)
   .where(
@@ -75,92 +51,89 @@ const isElsewhere = sql<0 | 1>`exists ${query
     ),
   )}`
 
-export const explainList = guarded(() =>
-  explainingSession({ cursorIsElsewhere: isElsewhere.as('cursorIsElsewhere') }),
-)
+export const listable = requiring(session.joins, {
+  ...sessionIsReadable,
+  cursorIsInSession: precondition(
+    sql`not ${isInOtherSession}`,
+    () =>
+      new ApiError(409, 'The cursor is a file of another session. Use the nextCursor of the previous page.'),
+  ),
+})
 
-const mayRead = and(mayAct, isInReach(sessions.projectId))
-const mayWrite = and(mayRead, isNull(projects.archivedAt))
-
-const mayUpload = and(mayWrite, isNull(exceeded))
-
-const isOfSession = and(
-  eq(sessionFiles.organizationId, sessions.organizationId),
-  eq(sessionFiles.sessionId, sessions.id),
-)
-
-/** SPEC.txt, Session file. */
-const file = {
-  id: sessionFiles.id,
-  sessionId: sessionFiles.sessionId,
-  path: sessionFiles.path,
-  createdAt: sessionFiles.createdAt,
-  updatedAt: sessionFiles.updatedAt,
-}
-
-/** The organization of the session, if the caller may list its files; else NULL, which matches no row. */
-const listedFrom = query
-  .select({ organizationId: sessions.organizationId })
-  .from(apiKeys)
-  .innerJoin(sessions, isSession)
-  .innerJoin(projects, isItsProject)
-  .where(and(mayRead, not(isElsewhere)))
-
-/** Keyset paging: a page costs the rows that it answers with. */
+/** Keyset paging: a page reads only the rows that it returns. */
 export const selectFiles = guarded(() =>
   query
-    .select(file)
+    .select(fields)
     .from(sessionFiles)
     .where(
       and(
-        eq(sessionFiles.organizationId, listedFrom),
+        eq(sessionFiles.organizationId, listable.organizationId),
         eq(sessionFiles.sessionId, sessionId),
         gt(sessionFiles.id, cursor),
       ),
     )
     .orderBy(asc(sessionFiles.id))
-    .limit(rowLimit),
+    .limit(sql.placeholder('rowLimit')),
 )
 
-/** An upload begins by deletingWithObjects the object that it writes, so that no byte of one that fails stays for good. */
+const isOfSession = and(
+  eq(sessionFiles.organizationId, sessions.organizationId),
+  eq(sessionFiles.sessionId, sessions.id),
+)
+/** The file that an upload replaces, if there is one at its path. */
+const replacedFile: Join = { table: sessionFiles, on: and(isOfSession, eq(sessionFiles.path, path)) }
+const uploadPreconditions = {
+  ...sessionIsReadable,
+  projectIsActive,
+  isWithinQuotas: withinQuotas({
+    files: isNull(sessionFiles.id),
+    bytes: sql`${sizeBytes} - coalesce(${sessionFiles.sizeBytes}, 0)`,
+  }),
+}
+const uploadJoins = [...session.joins, session.itsProject, replacedFile]
+
+export const uploadable = requiring(uploadJoins, uploadPreconditions)
+
+/** Adds the object that the upload will write to the orphans, so that the sweep deletes it if the upload fails. */
 export const beginUpload = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
-      query
-        .select(
-          insertRow(orphanedObjects, {
-            objectKey: sql`'session-files/' || ${sessions.organizationId} || '/' || ${sql.placeholder('objectId')}`,
-            deleteAfter,
-          }),
-        )
-        .from(apiKeys)
-        .innerJoin(sessions, isSession)
-        .innerJoin(projects, isItsProject)
-        .where(mayUpload),
+      uploadable.rows(
+        insertRow(orphanedObjects, {
+          objectKey: sql`'session-files/' || ${sessions.organizationId} || '/' || ${sql.placeholder('objectId')}`,
+          deleteAfter,
+        }),
+      ),
     )
     .returning({ objectKey: orphanedObjects.objectKey }),
 )
 
-/** The object of the upload, as long as the sweep is far from it. */
-const isUploaded = and(
-  eq(orphanedObjects.objectKey, objectKey),
-  gt(orphanedObjects.deleteAfter, sql.placeholder('notSweptBefore')),
-)
+/** The object of the upload, unless the sweep may delete it soon. */
+const uploadedObject: Join = {
+  table: orphanedObjects,
+  on: and(
+    eq(orphanedObjects.objectKey, objectKey),
+    gt(orphanedObjects.deleteAfter, sql.placeholder('notSweptBefore')),
+  ),
+}
 
-/** Orphans the object that the upload takes the place of, if any. */
-export const orphanReplaced = guarded(() =>
+export const recordable = requiring([...uploadJoins, uploadedObject], {
+  ...uploadPreconditions,
+  isInTime: uncheckedPrecondition(
+    isNotNull(orphanedObjects.objectKey),
+    () => new ApiError(409, 'The upload took more than an hour. Send a smaller file.'),
+  ),
+})
+
+export const addReplacedToOrphans = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
-      query
-        .select(insertRow(orphanedObjects, { objectKey: sessionFiles.objectKey, deleteAfter }))
-        .from(apiKeys)
-        .innerJoin(sessions, isSession)
-        .innerJoin(projects, isItsProject)
-        .innerJoin(orphanedObjects, isUploaded)
-        .innerJoin(sessionFiles, and(isOfSession, eq(sessionFiles.path, path)))
-        .where(mayUpload),
+      recordable.rows(
+        insertRow(orphanedObjects, { objectKey: sessionFiles.objectKey, deleteAfter }),
+        isNotNull(sessionFiles.objectKey),
+      ),
     )
     .onConflictDoNothing(),
 )
@@ -170,24 +143,18 @@ export const putFile = guardedChange(() =>
   query
     .insert(sessionFiles)
     .select(
-      query
-        .select(
-          insertRow(sessionFiles, {
-            organizationId: sessions.organizationId,
-            sessionId: sessions.id,
-            id: fileId,
-            path,
-            objectKey: orphanedObjects.objectKey,
-            sizeBytes: sql`cast(${sizeBytes} as integer)`,
-            createdAt: now,
-            updatedAt: now,
-          }),
-        )
-        .from(apiKeys)
-        .innerJoin(sessions, isSession)
-        .innerJoin(projects, isItsProject)
-        .innerJoin(orphanedObjects, isUploaded)
-        .where(mayUpload),
+      recordable.rows(
+        insertRow(sessionFiles, {
+          organizationId: sessions.organizationId,
+          sessionId: sessions.id,
+          id: fileId,
+          path,
+          objectKey: orphanedObjects.objectKey,
+          sizeBytes: sql`cast(${sizeBytes} as integer)`,
+          createdAt: now,
+          updatedAt: now,
+        }),
+      ),
     )
     .onConflictDoUpdate({
       target: [sessionFiles.organizationId, sessionFiles.sessionId, sessionFiles.path],
@@ -197,7 +164,7 @@ export const putFile = guardedChange(() =>
         updatedAt: excluded('updatedAt'),
       },
     })
-    .returning(file),
+    .returning(fields),
 )
 
 const recordedObject = query
@@ -212,70 +179,55 @@ const recordedObject = query
     ),
   )
 
-/** What is recorded is orphaned no longer. */
-export const keepUploaded = guarded(() =>
+export const removeRecordedFromOrphans = guarded(() =>
   query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, recordedObject)),
 )
 
 /**
- * What is not recorded stays orphaned, also where it took so long to store that the sweep was there before. It acts where
- * the guard does not hold, too: the key of the object is the service's own, and nobody else's.
+ * The upload may have taken so long that the sweep has removed its object from the orphans. It acts where the guard does not
+ * hold, too: the service chose the key of the object, so it belongs to nobody else.
  */
-export const orphanUnrecorded = guarded(() =>
+export const addUnrecordedToOrphans = guarded(() =>
   query
     .insert(orphanedObjects)
-    .select(sql`select ${objectKey}, ${sql.placeholder('deleteAfter')} where not exists ${recordedObject}`)
+    .select(sql`select ${objectKey}, ${deleteAfter} where not exists ${recordedObject}`)
     .onConflictDoNothing(),
 )
 
-const isFile = and(isOfSession, eq(sessionFiles.id, fileId))
-
-export const explainFile = guarded(() =>
-  explainingSession({ fileExists: sql<0 | 1>`${isNotNull(sessionFiles.id)}`.as('fileExists') }).leftJoin(
-    sessionFiles,
-    isFile,
+const namedFile: Join = { table: sessionFiles, on: and(isOfSession, eq(sessionFiles.id, fileId)) }
+const fileIsReadable = {
+  ...sessionIsReadable,
+  /** Holds where the session was deleted, too: that is 410. */
+  fileExists: precondition(
+    or(isNotNull(sessionFiles.id), sql`not (${session.isNotDeleted.holds})`),
+    () => new ApiError(404, 'The session has no file with this fileId.'),
   ),
-)
+}
+
+export const readable = requiring([...session.joins, namedFile], fileIsReadable)
 
 export const selectContent = guarded(() =>
-  query
-    .select({ objectKey: sessionFiles.objectKey, sizeBytes: sessionFiles.sizeBytes })
-    .from(apiKeys)
-    .innerJoin(sessions, isSession)
-    .innerJoin(projects, isItsProject)
-    .innerJoin(sessionFiles, isFile)
-    .where(mayRead),
+  readable.rows({ objectKey: sessionFiles.objectKey, sizeBytes: sessionFiles.sizeBytes }),
 )
 
-export const orphanContent = guarded(() =>
+export const deletable = requiring([...session.joins, session.itsProject, namedFile], {
+  ...fileIsReadable,
+  projectIsActive,
+})
+
+export const addDeletedToOrphans = guarded(() =>
   query
     .insert(orphanedObjects)
-    .select(
-      query
-        .select(insertRow(orphanedObjects, { objectKey: sessionFiles.objectKey, deleteAfter }))
-        .from(apiKeys)
-        .innerJoin(sessions, isSession)
-        .innerJoin(projects, isItsProject)
-        .innerJoin(sessionFiles, isFile)
-        .where(mayWrite),
-    )
+    .select(deletable.rows(insertRow(orphanedObjects, { objectKey: sessionFiles.objectKey, deleteAfter })))
     .onConflictDoNothing(),
 )
-
-/** The organization of the session, if the caller may change its files; else NULL, which matches no row. */
-const changeableOrganization = query
-  .select({ organizationId: sessions.organizationId })
-  .from(apiKeys)
-  .innerJoin(sessions, isSession)
-  .innerJoin(projects, isItsProject)
-  .where(mayWrite)
 
 export const deleteFile = guardedChange(() =>
   query
     .delete(sessionFiles)
     .where(
       and(
-        eq(sessionFiles.organizationId, changeableOrganization),
+        eq(sessionFiles.organizationId, deletable.organizationId),
         eq(sessionFiles.sessionId, sessionId),
         eq(sessionFiles.id, fileId),
       ),
