@@ -162,14 +162,14 @@ export interface paths {
         };
         /**
          * Retrieve a profile picture
-         * @description Answers with the picture of a user of the organization.
+         * @description Returns the profile picture of any user of the organization.
          *
          *     Scope: `profile-picture:read`.
          */
         get: operations["retrieveProfilePicture"];
         /**
          * Put a profile picture
-         * @description Stores the body as the caller's own profile picture, in place of the one before.
+         * @description Stores the body as the profile picture of the user that the API key acts as, in place of the current one.
          *
          *     Scope: `profile-picture:write`, with a key that acts as a user.
          */
@@ -177,7 +177,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a profile picture
-         * @description Deletes the caller's own profile picture. It succeeds when there is none.
+         * @description Deletes the profile picture of the user that the API key acts as. Succeeds if there is none.
          *
          *     Scope: `profile-picture:write`, with a key that acts as a user.
          */
@@ -3856,9 +3856,9 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the picture. */
+                    /** @description The version of the picture. */
                     ETag?: string;
-                    /** @description `inline` with a file name of the picture's type: browsers may show it. */
+                    /** @description `inline`, with a file name for the format: browsers may show the picture. */
                     "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
@@ -3878,9 +3878,9 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the picture. */
+                    /** @description The version of the picture. */
                     ETag?: string;
-                    /** @description `inline` with a file name of the picture's type: browsers may show it. */
+                    /** @description `inline`, with a file name for the format: browsers may show the picture. */
                     "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
@@ -3901,7 +3901,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this id. Or the user has no picture. */
+            /** @description The organization has no user with this userId. Or the user has no profile picture. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -3976,12 +3976,12 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The user: the one that the key acts as. */
+                /** @description The user that the API key acts as. */
                 userId: string;
             };
             cookie?: never;
         };
-        /** @description A PNG, JPEG, GIF or WebP of up to 5 MiB. Its bytes tell which, whatever `Content-Type` says. */
+        /** @description A PNG, JPEG, GIF or WebP image of up to 5 MiB. The service detects the format from the bytes and ignores `Content-Type`. */
         requestBody: {
             content: {
                 "image/png": string;
@@ -4028,7 +4028,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The picture is not the caller's own. */
+            /** @description The API key acts as another user. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4043,7 +4043,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this id. */
+            /** @description The organization has no user with this userId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4058,7 +4058,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The upload took too long, or a newer one took its place. */
+            /** @description The upload took too long, or a newer upload replaced it. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4133,7 +4133,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The user: the one that the key acts as. */
+                /** @description The user that the API key acts as. */
                 userId: string;
             };
             cookie?: never;
@@ -4161,7 +4161,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfilePictureDeletion"];
                 };
             };
-            /** @description The path is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4176,7 +4176,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The picture is not the caller's own. */
+            /** @description The API key acts as another user. */
             403: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4191,7 +4191,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this id. */
+            /** @description The organization has no user with this userId. */
             404: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4206,7 +4206,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description An upload of a new picture is under way. */
+            /** @description A new picture is being uploaded. */
             409: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4221,7 +4221,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The picture could not be deleted. */
+            /** @description Internal error. */
             500: {
                 headers: {
                     /** @description Names this response in the logs of the service. */
@@ -4236,7 +4236,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store cannot answer now; `Retry-After` says when to ask again, and asking again is safe. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
                     /** @description Names this response in the logs of the service. */

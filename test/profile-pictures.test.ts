@@ -38,7 +38,7 @@ async function objectExists(objectKey: string): Promise<boolean> {
   return (await env.OBJECTS.head(objectKey)) !== null
 }
 
-/** When the sweep may delete the object; undefined if it is not orphaned. */
+/** When the sweep may delete the object; undefined if the object is not orphaned. */
 async function deleteAfterOf(objectKey: string): Promise<string | undefined> {
   const row = await env.DB.prepare('SELECT "deleteAfter" FROM "orphanedObjects" WHERE "objectKey" = ?')
     .bind(objectKey)
@@ -46,8 +46,8 @@ async function deleteAfterOf(objectKey: string): Promise<string | undefined> {
   return row?.deleteAfter
 }
 
-/** What is left of a picture: its row, its object, and whether the object is orphaned. */
-async function leftOf(workspace: Workspace, objectKey: string) {
+/** Whether a row refers to the object, R2 has it, and it is orphaned. */
+async function stateOf(workspace: Workspace, objectKey: string) {
   return {
     linked: (await workspace.dump('profilePictures')).some((row) => row.objectKey === objectKey),
     stored: await objectExists(objectKey),
@@ -57,26 +57,26 @@ async function leftOf(workspace: Workspace, objectKey: string) {
 
 const UNTOUCHED = { linked: true, stored: true, orphaned: false }
 
-/** One tick of the Cron Trigger at the instant. */
+/** Runs the Cron Trigger at an instant. */
 async function tick(at: string, environment: Partial<Environment> = {}) {
   const controller = createScheduledController({ scheduledTime: new Date(at), cron: '* * * * *' })
   await worker.scheduled(controller, { ...env, ...environment })
 }
 
 describe('deleteProfilePicture', () => {
-  it('unlinks the picture, deletes its object, and orphans it for an hour later', async () => {
+  it('deletes the picture and its object, and has the sweep delete the object again an hour later', async () => {
     const { workspace, key, objectKey } = await withPicture()
     const before = fromNow(HOUR_MS)
     const answer = await deletePicture(workspace.userId, { key })
     expect([answer.status, answer.body]).toEqual([200, { userId: workspace.userId, deleted: true }])
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: true })
+    expect(await stateOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: true })
     const deleteAfter = String(await deleteAfterOf(objectKey))
     expect(deleteAfter).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     expect([before <= deleteAfter, deleteAfter <= fromNow(HOUR_MS)]).toEqual([true, true])
     expect(await workspace.dump('profilePictures')).toEqual([])
   })
 
-  it('succeeds without a picture, and as often as it is asked, under both base paths', async () => {
+  it('succeeds without a picture, any number of times, under both base paths', async () => {
     const { workspace, key } = await withKey()
     const success = [200, { userId: workspace.userId, deleted: true }]
     for (const basePath of ['', PREFIX, '', PREFIX]) {
@@ -86,25 +86,25 @@ describe('deleteProfilePicture', () => {
     }
   })
 
-  it('is safe to ask again, and at the same time', async () => {
+  it('can be repeated, also concurrently', async () => {
     const { workspace, key, objectKey } = await withPicture()
     const answers = await Promise.all([1, 2, 3].map(() => deletePicture(workspace.userId, { key })))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     expect((await deletePicture(workspace.userId, { key })).status).toBe(200)
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: true })
+    expect(await stateOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: true })
   })
 
-  it('deletes a picture that was uploaded after the last one was deleted', async () => {
+  it('deletes a picture that was uploaded after an earlier one was deleted', async () => {
     const { workspace, key, objectKey } = await withPicture()
     await deletePicture(workspace.userId, { key })
     const second = await workspace.addPicture()
     await deletePicture(workspace.userId, { key })
     for (const object of [objectKey, second]) {
-      expect(await leftOf(workspace, object)).toEqual({ linked: false, stored: false, orphaned: true })
+      expect(await stateOf(workspace, object)).toEqual({ linked: false, stored: false, orphaned: true })
     }
   })
 
-  it('leaves the pictures of other users and organizations alone', async () => {
+  it('does not change the pictures of other users and organizations', async () => {
     const { workspace, key } = await withPicture()
     const otherUser = await workspace.addUser()
     const beside = await workspace.addPicture(otherUser)
@@ -112,11 +112,11 @@ describe('deleteProfilePicture', () => {
     await elsewhere.addUser(workspace.userId)
     const object = await elsewhere.addPicture(workspace.userId)
     await deletePicture(workspace.userId, { key })
-    expect(await leftOf(workspace, beside)).toEqual(UNTOUCHED)
-    expect(await leftOf(elsewhere, object)).toEqual(UNTOUCHED)
+    expect(await stateOf(workspace, beside)).toEqual(UNTOUCHED)
+    expect(await stateOf(elsewhere, object)).toEqual(UNTOUCHED)
   })
 
-  it('costs one trip', async () => {
+  it('makes one call to the database', async () => {
     const { workspace, key } = await withPicture()
     await deletePicture(workspace.userId, { key })
     await workspace.addPicture()
@@ -125,7 +125,7 @@ describe('deleteProfilePicture', () => {
     expect(use.calls).toBe(1)
   })
 
-  it('answers 400 if the key lacks the scope or the user, and changes nothing', async () => {
+  it('is 400 if the API key lacks the scope or acts as no user, and changes nothing', async () => {
     const { workspace, objectKey } = await withPicture()
     const withoutScope = await workspace.addKey({ scopes: ['pins:write'] })
     const scope = await deletePicture(workspace.userId, { key: withoutScope })
@@ -135,10 +135,10 @@ describe('deleteProfilePicture', () => {
     ])
     const withoutUser = await workspace.addKey({ userId: null })
     expect((await deletePicture(workspace.userId, { key: withoutUser })).status).toBe(400)
-    expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+    expect(await stateOf(workspace, objectKey)).toEqual(UNTOUCHED)
   })
 
-  it('answers 403 for another user of the organization, with a picture or without', async () => {
+  it('is 403 for another user of the organization, with or without a picture', async () => {
     const { workspace, key } = await withPicture()
     const other = await workspace.addUser()
     expect((await deletePicture(other, { key })).status).toBe(403)
@@ -146,10 +146,10 @@ describe('deleteProfilePicture', () => {
     expect((await deletePicture(other, { key })).status).toBe(403)
     await workspace.leasePicture(fromNow(HOUR_MS), other)
     expect((await deletePicture(other, { key })).status).toBe(403)
-    expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+    expect(await stateOf(workspace, objectKey)).toEqual(UNTOUCHED)
   })
 
-  it('answers 404 for a user that the organization does not have', async () => {
+  it('is 404 for a user that the organization does not have', async () => {
     const { key } = await withPicture()
     const elsewhere = await Workspace.create()
     const objectKey = await elsewhere.addPicture()
@@ -157,10 +157,10 @@ describe('deleteProfilePicture', () => {
     const other = await deletePicture(elsewhere.userId, { key })
     expect([nobody.status, other.status]).toEqual([404, 404])
     expect(other.body).toEqual(nobody.body)
-    expect(await leftOf(elsewhere, objectKey)).toEqual(UNTOUCHED)
+    expect(await stateOf(elsewhere, objectKey)).toEqual(UNTOUCHED)
   })
 
-  it('answers 409 while an upload holds its lease, with a picture or without', async () => {
+  it('is 409 while an upload holds the lease, with or without a picture', async () => {
     const { workspace, key } = await withKey()
     await workspace.leasePicture(fromNow(HOUR_MS))
     expect((await deletePicture(workspace.userId, { key })).status).toBe(409)
@@ -169,7 +169,7 @@ describe('deleteProfilePicture', () => {
     const replaced = await withPicture()
     await replaced.workspace.leasePicture(fromNow(HOUR_MS))
     expect((await deletePicture(replaced.workspace.userId, { key: replaced.key })).status).toBe(409)
-    expect(await leftOf(replaced.workspace, replaced.objectKey)).toEqual(UNTOUCHED)
+    expect(await stateOf(replaced.workspace, replaced.objectKey)).toEqual(UNTOUCHED)
   })
 
   it('succeeds once the lease has expired', async () => {
@@ -180,21 +180,21 @@ describe('deleteProfilePicture', () => {
     const replaced = await withPicture()
     await replaced.workspace.leasePicture(fromNow(-1))
     expect((await deletePicture(replaced.workspace.userId, { key: replaced.key })).status).toBe(200)
-    expect(await leftOf(replaced.workspace, replaced.objectKey)).toEqual({
+    expect(await stateOf(replaced.workspace, replaced.objectKey)).toEqual({
       linked: false,
       stored: false,
       orphaned: true,
     })
   })
 
-  it('answers 500 in a constant sentence if the database fails', async () => {
+  it('is 500 with a constant message if the database fails', async () => {
     const { workspace, key, objectKey } = await withPicture()
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const DB = failingDatabase(new Error('D1_ERROR: no such table: profilePictures: SQLITE_ERROR'))
     const answer = await deletePicture(workspace.userId, { key, environment: { DB } })
     logged.mockRestore()
     expect([answer.status, answer.body.error]).toEqual([500, expect.not.stringContaining('profilePictures')])
-    expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+    expect(await stateOf(workspace, objectKey)).toEqual(UNTOUCHED)
   })
 
   it.each([
@@ -202,7 +202,7 @@ describe('deleteProfilePicture', () => {
     'D1_ERROR: D1 DB is overloaded. Too many requests queued.',
     'D1_ERROR: Network connection lost.',
     'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.',
-  ])('answers 503 with Retry-After for "%s"', async (message) => {
+  ])('is 503 with Retry-After for "%s"', async (message) => {
     const { workspace, key, objectKey } = await withPicture()
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const DB = failingDatabase(new Error(message))
@@ -210,10 +210,10 @@ describe('deleteProfilePicture', () => {
     logged.mockRestore()
     expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^\d+$/)])
     expect(answer.body.error).not.toContain('D1')
-    expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+    expect(await stateOf(workspace, objectKey)).toEqual(UNTOUCHED)
   })
 
-  it('answers 503 if the object store fails, and loses nothing: asking again is safe, the sweep deletes the object', async () => {
+  it('is 503 if R2 fails: it can be repeated, and the sweep deletes the object', async () => {
     const { workspace, key, objectKey } = await withPicture()
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const OBJECTS = failingObjects(new Error('delete: We encountered an internal error. (10001)'))
@@ -221,31 +221,31 @@ describe('deleteProfilePicture', () => {
     logged.mockRestore()
     expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^\d+$/)])
     expect(answer.body.error).not.toContain('10001')
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, orphaned: true })
+    expect(await stateOf(workspace, objectKey)).toEqual({ linked: false, stored: true, orphaned: true })
 
     const again = await deletePicture(workspace.userId, { key })
     expect([again.status, again.body]).toEqual([200, { userId: workspace.userId, deleted: true }])
     await tick(String(await deleteAfterOf(objectKey)))
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: false })
+    expect(await stateOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: false })
   })
 })
 
 describe('userId', () => {
-  it('does not count the case of a UUID, and answers in lower case', async () => {
+  it('is not case-sensitive if it is a UUID, and is returned in lower case', async () => {
     const { workspace, key, objectKey } = await withPicture()
     const answer = await deletePicture(workspace.userId.toUpperCase(), { key })
     expect([answer.status, answer.body]).toEqual([200, { userId: workspace.userId, deleted: true }])
     expect(await objectExists(objectKey)).toBe(false)
   })
 
-  it('takes the shape of a UUID for one, whatever its version bits', async () => {
+  it('may be a UUID of any version', async () => {
     const workspace = await Workspace.create()
     const id = await workspace.addUser('ffffffff-ffff-ffff-ffff-fffffffffffe')
     const key = await workspace.addKey({ userId: id })
     expect((await deletePicture(id.toUpperCase(), { key })).body).toEqual({ userId: id, deleted: true })
   })
 
-  it('counts the case of any other id', async () => {
+  it('is case-sensitive if it is not a UUID', async () => {
     const workspace = await Workspace.create()
     await workspace.addUser('Ada')
     const key = await workspace.addKey({ userId: 'Ada' })
@@ -253,7 +253,7 @@ describe('userId', () => {
     expect((await deletePicture('ada', { key })).status).toBe(404)
     await workspace.addUser('ada')
     expect((await deletePicture('ada', { key })).status).toBe(403)
-    expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+    expect(await stateOf(workspace, objectKey)).toEqual(UNTOUCHED)
     expect((await deletePicture('Ada', { key })).body).toEqual({ userId: 'Ada', deleted: true })
   })
 
@@ -269,7 +269,7 @@ describe('userId', () => {
     '\u{1f469}\u200d\u{1f680}',
     '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7',
     '{0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70}',
-  ])('takes %s', async (id) => {
+  ])('may be %s', async (id) => {
     const workspace = await Workspace.create()
     await workspace.addUser(id)
     const key = await workspace.addKey({ userId: id })
@@ -312,7 +312,7 @@ const GIF = PICTURES['image/gif']
 
 const LIMIT_BYTES = 5 * 2 ** 20
 
-/** A PNG of this size. */
+/** A file of this size that begins like a PNG. */
 function pngOf(sizeBytes: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(sizeBytes)
   bytes.set(PNG)
@@ -327,7 +327,7 @@ function readPicture(userId: string, options: RequestOptions) {
   return request('GET', `/v1/users/${encodeURIComponent(userId)}/profile-picture`, options)
 }
 
-/** The objects of the workspace's pictures: whether each in R2 is one that a picture refers to, and those that are orphaned. */
+/** How many objects the pictures of the workspace have. */
 async function objectsOf(workspace: Workspace) {
   const { objects } = await env.OBJECTS.list({ prefix: `profile-pictures/${workspace.organizationId}/` })
   const stored = objects.map(({ key }) => key)
@@ -342,32 +342,32 @@ async function objectsOf(workspace: Workspace) {
   return {
     referred: stored.filter((key) => referred.includes(key)).length,
     orphaned: orphaned.length,
-    /** What must not be: in R2, but neither of both; or a picture's, but orphaned or not in R2. */
-    astray: [
+    /** Must be empty: objects in R2 that are neither, and objects of pictures that are orphaned or not in R2. */
+    lost: [
       ...stored.filter((key) => !referred.includes(key) && !orphaned.includes(key)),
       ...referred.filter((key) => !stored.includes(key) || orphaned.includes(key)),
     ],
   }
 }
 
-/** What the sweep leaves, long after. */
+/** Sweeps long after every test, and counts what is left. */
 async function swept(workspace: Workspace) {
   await tick('2999-01-01T00:00:00.000Z')
   return objectsOf(workspace)
 }
 
-const NOTHING = { referred: 0, orphaned: 0, astray: [] }
+const NOTHING = { referred: 0, orphaned: 0, lost: [] }
 const ONE = { ...NOTHING, referred: 1 }
 
 describe('putProfilePicture', () => {
-  const lies = ['image/png', 'image/svg+xml', 'text/html', 'application/json', undefined]
+  const contentTypes = ['image/png', 'image/svg+xml', 'text/html', 'application/json', undefined]
 
   it.each(Object.entries(PICTURES))(
-    'knows %s by its bytes, whatever Content-Type says',
+    'detects %s from the bytes, whatever Content-Type says',
     async (contentType, bytes) => {
       const { workspace, key } = await withKey()
       const { userId } = workspace
-      for (const said of lies) {
+      for (const said of contentTypes) {
         const before = fromNow(0)
         const headers: Record<string, string> = said ? { 'Content-Type': said } : {}
         const { status, body } = await putPicture(userId, bytes, { key, headers })
@@ -376,39 +376,39 @@ describe('putProfilePicture', () => {
         const picture = await readPicture(userId, { key })
         expect([picture.headers.get('Content-Type'), picture.body]).toEqual([contentType, bytes])
       }
-      expect(await objectsOf(workspace)).toEqual({ ...ONE, orphaned: lies.length - 1 })
+      expect(await objectsOf(workspace)).toEqual({ ...ONE, orphaned: contentTypes.length - 1 })
       expect(await swept(workspace)).toEqual(ONE)
     },
   )
 
   it.each([
     ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>', 'image/svg+xml'],
-    ['SVG that says it is a PNG', '<?xml version="1.0"?><svg/>', 'image/png'],
+    ['SVG with the Content-Type of a PNG', '<?xml version="1.0"?><svg/>', 'image/png'],
     ['HTML', '<!DOCTYPE html><script>alert(1)</script>', 'image/gif'],
     ['a BMP', 'BM\x46\0\0\0\0\0\0\0\x36\0\0\0', 'image/bmp'],
     ['a PNG after a space', ' \x89PNG\r\n\x1a\n', 'image/png'],
-    ['a PNG that is cut', '\x89PNG\r\n\x1a', 'image/png'],
+    ['a truncated PNG', '\x89PNG\r\n\x1a', 'image/png'],
     ['JSON', '{}', 'application/json'],
     ['an empty body', '', 'image/png'],
-  ])('answers 400 to %s, and changes nothing', async (_, binary, type) => {
+  ])('is 400 for %s, and changes nothing', async (_, binary, type) => {
     const { workspace, key, objectKey } = await withPicture()
     const answer = await putPicture(workspace.userId, bytesOf(binary), {
       key,
       headers: { 'Content-Type': type },
     })
     expect([answer.status, answer.body]).toEqual([400, { error: expect.stringMatching(/^body: /) }])
-    expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+    expect(await stateOf(workspace, objectKey)).toEqual(UNTOUCHED)
     expect(await objectsOf(workspace)).toEqual(ONE)
   })
 
-  it('answers 400 without a body', async () => {
+  it('is 400 without a body', async () => {
     const { workspace, key } = await withKey()
     const path = `/v1/users/${workspace.userId}/profile-picture`
     expect((await request('PUT', path, { key })).status).toBe(400)
     expect(await workspace.dump('profilePictures')).toEqual([])
   })
 
-  it('takes 5 MiB, and answers 413 to one byte more, declared or not', async () => {
+  it('accepts 5 MiB, and is 413 for one byte more, with or without Content-Length', async () => {
     const { workspace, key } = await withKey()
     const declared = (sizeBytes: number) => {
       const headers = { 'Content-Length': String(sizeBytes) }
@@ -426,12 +426,12 @@ describe('putProfilePicture', () => {
     expect(await swept(workspace)).toEqual(ONE)
   })
 
-  it('takes the place of the picture before, whose object stays for an hour and is then swept', async () => {
+  it('replaces the current picture, whose object stays for an hour and is then swept', async () => {
     const { workspace, key, objectKey } = await withPicture()
     const before = fromNow(HOUR_MS)
     const first = await readPicture(workspace.userId, { key })
     expect((await putPicture(workspace.userId, GIF, { key })).status).toBe(200)
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, orphaned: true })
+    expect(await stateOf(workspace, objectKey)).toEqual({ linked: false, stored: true, orphaned: true })
     const deleteAfter = String(await deleteAfterOf(objectKey))
     expect(deleteAfter >= before).toBe(true)
     await tick(new Date(Date.parse(deleteAfter) - 1).toISOString())
@@ -444,7 +444,7 @@ describe('putProfilePicture', () => {
     expect([second.status, second.body]).toEqual([200, GIF])
   })
 
-  it("answers 403 for another user's picture, 404 for a user of nobody and of another organization, in the same words", async () => {
+  it('is 403 for another user, and 404 with one message for a user of another organization or one that does not exist', async () => {
     const { workspace, key } = await withKey()
     const other = await workspace.addUser()
     const elsewhere = await withPicture()
@@ -457,12 +457,12 @@ describe('putProfilePicture', () => {
     ]
     expect([forbidden.status, theirs.status, nobodys.status]).toEqual([403, 404, 404])
     expect(theirs.body).toEqual(nobodys.body)
-    expect(await leftOf(workspace, kept[0] ?? '')).toEqual(UNTOUCHED)
+    expect(await stateOf(workspace, kept[0] ?? '')).toEqual(UNTOUCHED)
     expect(await objectsOf(workspace)).toEqual(ONE)
     expect(await objectsOf(elsewhere.workspace)).toEqual(ONE)
   })
 
-  it('takes a userId in either case if it is a UUID, and answers in lower case, under the prefix', async () => {
+  it('takes a UUID in either case, returns it in lower case, and works under the prefix', async () => {
     const { workspace, key } = await withKey()
     const path = `${PREFIX}/v1/users/${workspace.userId.toUpperCase()}/profile-picture`
     expect((await request('PUT', path, { key, body: PNG })).body.userId).toBe(workspace.userId)
@@ -471,7 +471,7 @@ describe('putProfilePicture', () => {
 })
 
 describe('retrieveProfilePicture', () => {
-  it('answers any key of the organization that may read, with the stored type and nosniff', async () => {
+  it('returns the picture with its type and nosniff to any API key of the organization with the scope', async () => {
     const { workspace, key } = await withKey()
     await putPicture(workspace.userId, GIF, { key })
     const other = await workspace.addUser()
@@ -490,14 +490,14 @@ describe('retrieveProfilePicture', () => {
     ['image/jpeg', 'inline; filename="profile-picture.jpeg"'],
     ['image/gif', 'inline; filename="profile-picture.gif"'],
     ['image/webp', 'inline; filename="profile-picture.webp"'],
-  ] as const)('answers with %s inline under a fixed file name', async (contentType, disposition) => {
+  ] as const)('returns %s inline with a fixed file name', async (contentType, disposition) => {
     const { workspace, key } = await withKey()
     await putPicture(workspace.userId, PICTURES[contentType], { key })
     const { headers } = await readPicture(workspace.userId, { key })
     expect(headers.get('Content-Disposition')).toBe(disposition)
   })
 
-  it('answers 304 without a body to who has the picture, until there is another', async () => {
+  it('is 304 without a body if If-None-Match has the ETag, until the picture is replaced', async () => {
     const { workspace, key } = await withPicture()
     const ETag = String((await readPicture(workspace.userId, { key })).headers.get('ETag'))
     const ask = (tags: string) => readPicture(workspace.userId, { key, headers: { 'If-None-Match': tags } })
@@ -510,7 +510,7 @@ describe('retrieveProfilePicture', () => {
     expect((await ask(ETag)).status).toBe(200)
   })
 
-  it('answers 404 without a picture: never one, a first one under way, a deleted one, a deleted user', async () => {
+  it('is 404 without a picture: none yet, a first upload in progress, a deleted picture, a deleted user', async () => {
     const { workspace, key } = await withKey()
     const { userId } = workspace
     const statusOf = async (id = userId) => (await readPicture(id, { key })).status
@@ -532,22 +532,22 @@ describe('retrieveProfilePicture', () => {
   })
 })
 
-describe('an upload under way', () => {
+describe('an upload in progress', () => {
   afterEach(() => {
     vi.useRealTimers()
   })
 
-  it('leaves the picture before in its place, and its object orphaned, until it is done', async () => {
+  it('does not replace the current picture, and its object is orphaned, until it is done', async () => {
     const { workspace, key, objectKey } = await withPicture()
     const environment = whileStoring(async () => {
       expect((await readPicture(workspace.userId, { key })).body).toEqual(bytesOf('\x89PNG'))
-      expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
+      expect(await stateOf(workspace, objectKey)).toEqual(UNTOUCHED)
       expect(await objectsOf(workspace)).toEqual({ ...ONE, orphaned: 1 })
     })
     expect((await putPicture(workspace.userId, GIF, { key, environment })).status).toBe(200)
   })
 
-  it('gives way to a newer one, and is swept', async () => {
+  it('is 409 if a newer upload is done first, and its object is swept', async () => {
     const { workspace, key } = await withPicture()
     let newer: ApiResponse | undefined
     const environment = whileStoring(async () => {
@@ -560,7 +560,7 @@ describe('an upload under way', () => {
     expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
   })
 
-  it('gives way to a newer one that is under way itself', async () => {
+  it('is 409 if a newer upload is in progress', async () => {
     const { workspace, key } = await withKey()
     const [begun, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let newer: Promise<ApiResponse> | undefined
@@ -580,7 +580,7 @@ describe('an upload under way', () => {
     expect(await swept(workspace)).toEqual(ONE)
   })
 
-  it('is one of many at once: the last to begin is the picture', async () => {
+  it('replaces those that began before it, of many concurrent ones', async () => {
     const { workspace, key } = await withKey()
     const bodies = Array.from({ length: 12 }, (_, index) => bytesOf(`GIF89a${index}`))
     const answers = await Promise.all(bodies.map((body) => putPicture(workspace.userId, body, { key })))
@@ -592,9 +592,9 @@ describe('an upload under way', () => {
   })
 
   it.each([
-    ['with a picture before', withPicture],
-    ['without one', withKey],
-  ])('bars a deletion until its lease ends, and then comes too late: %s', async (_, prepare) => {
+    ['with a picture', withPicture],
+    ['without a picture', withKey],
+  ])('makes a deletion 409 until its lease ends, and is then 409 itself: %s', async (_, prepare) => {
     const { workspace, key } = await prepare()
     vi.useFakeTimers({ toFake: ['Date'] })
     const deletions: number[] = []
@@ -610,11 +610,11 @@ describe('an upload under way', () => {
     expect((await putPicture(workspace.userId, GIF, { key, environment })).status).toBe(409)
     expect(deletions).toEqual([409, 409, 200])
     expect(await workspace.dump('profilePictures')).toEqual([])
-    expect((await objectsOf(workspace)).astray).toEqual([])
+    expect((await objectsOf(workspace)).lost).toEqual([])
     expect(await swept(workspace)).toEqual(NOTHING)
   })
 
-  it('comes too late at the end of its lease, and a millisecond before does not', async () => {
+  it('is 409 at the end of its lease, and succeeds a millisecond before', async () => {
     for (const [early, status] of [
       [1, 200],
       [0, 409],
@@ -627,12 +627,12 @@ describe('an upload under way', () => {
         await tick(new Date(end + HOUR_MS - 1).toISOString())
       })
       expect((await putPicture(workspace.userId, GIF, { key, environment })).status).toBe(status)
-      expect((await objectsOf(workspace)).astray).toEqual([])
+      expect((await objectsOf(workspace)).lost).toEqual([])
       expect(await swept(workspace)).toEqual(status === 200 ? ONE : NOTHING)
     }
   })
 
-  it('makes no picture if meanwhile its key is revoked, or its user deleted', async () => {
+  it('is not recorded if its API key is revoked or its user deleted meanwhile', async () => {
     for (const what of ['key', 'user']) {
       const { workspace } = await withKey()
       await workspace.addPicture()
@@ -647,7 +647,7 @@ describe('an upload under way', () => {
   })
 })
 
-describe('an upload while a store is away', () => {
+describe('an upload while a store is unavailable', () => {
   beforeEach(() => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
   })
@@ -663,13 +663,13 @@ describe('an upload while a store is away', () => {
     expect(body.error).not.toMatch(/R2|D1|10001|internal|network|object/i)
   }
 
-  /** R2 that fails, with the object stored all the same. */
+  /** R2 stores the object, and then fails. */
   const storesAndFails = async (...[key, body]: Parameters<R2Bucket['put']>) => {
     await env.OBJECTS.put(key, body)
     throw R2_ERROR
   }
 
-  /** D1 that fails once the object is stored, before or after it did what was asked. */
+  /** D1 fails once the object is stored, before or after it runs the batch. */
   function failingLater(fail: (batch: () => Promise<D1Result[]>) => Promise<never>) {
     const { DB } = watchedDatabase()
     const batch = DB.batch.bind(DB)
@@ -682,33 +682,36 @@ describe('an upload while a store is away', () => {
   const failures: [string, () => Partial<Environment>][] = [
     ['R2 fails', () => ({ OBJECTS: failingObjects(R2_ERROR) })],
     [
-      'R2 fails after it stored',
+      'R2 fails after it stored the object',
       () => ({ OBJECTS: objectsWith({ put: storesAndFails as R2Bucket['put'] }) }),
     ],
     ['D1 fails at first', () => ({ DB: failingDatabase(D1_ERROR) })],
     ['D1 fails after the object is stored', () => failingLater(() => Promise.reject(D1_ERROR))],
   ]
 
-  it.each(failures)('leaves the picture before, and nothing to the sweep: %s', async (_, environmentOf) => {
-    const { workspace, key, objectKey } = await withPicture()
-    expectUnavailable(await putPicture(workspace.userId, GIF, { key, environment: environmentOf() }))
-    expect(await leftOf(workspace, objectKey)).toEqual(UNTOUCHED)
-    expect((await objectsOf(workspace)).astray).toEqual([])
-    expect(await swept(workspace)).toEqual(ONE)
-    expect((await putPicture(workspace.userId, GIF, { key })).status).toBe(200)
-    expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
-    expect(await swept(workspace)).toEqual(ONE)
-  })
+  it.each(failures)(
+    'does not replace the current picture, and leaves no object after the sweep: %s',
+    async (_, environmentOf) => {
+      const { workspace, key, objectKey } = await withPicture()
+      expectUnavailable(await putPicture(workspace.userId, GIF, { key, environment: environmentOf() }))
+      expect(await stateOf(workspace, objectKey)).toEqual(UNTOUCHED)
+      expect((await objectsOf(workspace)).lost).toEqual([])
+      expect(await swept(workspace)).toEqual(ONE)
+      expect((await putPicture(workspace.userId, GIF, { key })).status).toBe(200)
+      expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
+      expect(await swept(workspace)).toEqual(ONE)
+    },
+  )
 
-  it.each(failures)('leaves nothing where there was no picture: %s', async (_, environmentOf) => {
+  it.each(failures)('leaves no picture and no object where there was none: %s', async (_, environmentOf) => {
     const { workspace, key } = await withKey()
     expectUnavailable(await putPicture(workspace.userId, GIF, { key, environment: environmentOf() }))
     expect((await readPicture(workspace.userId, { key })).status).toBe(404)
-    expect((await objectsOf(workspace)).astray).toEqual([])
+    expect((await objectsOf(workspace)).lost).toEqual([])
     expect(await swept(workspace)).toEqual(NOTHING)
   })
 
-  it('is the picture if D1 linked it without saying so', async () => {
+  it('is the picture if D1 recorded it before its connection was lost', async () => {
     const { workspace, key } = await withPicture()
     const environment = failingLater(async (batch) => {
       await batch()
@@ -719,7 +722,7 @@ describe('an upload while a store is away', () => {
     expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
   })
 
-  it('can be read if only R2 fails by who has it, and by nobody else', async () => {
+  it('cannot be read if only R2 fails, except with its ETag: 304', async () => {
     const { workspace, key } = await withPicture()
     const ETag = String((await readPicture(workspace.userId, { key })).headers.get('ETag'))
     for (const OBJECTS of [
@@ -742,8 +745,8 @@ const insertOrphaned = unguarded(() =>
 )
 
 describe('the sweep', () => {
-  /** Orphans objects that are in the store. The instants lie in the past, before those of every other test. */
-  async function orphan(prefix: string, count: number, deleteAfter: string, stored = count) {
+  /** Adds orphaned objects. The instants are in the past, before those of every other test. */
+  async function addOrphans(prefix: string, count: number, deleteAfter: string, stored = count) {
     const keys = Array.from({ length: count }, (_, index) => `${prefix}/${index}`)
     for (const key of keys.slice(0, stored)) await env.OBJECTS.put(key, 'x')
     await env.DB.batch(keys.map((objectKey) => bind(env.DB, insertOrphaned, { objectKey, deleteAfter })))
@@ -759,35 +762,35 @@ describe('the sweep', () => {
     return row?.count ?? 0
   }
 
-  it('does nothing before the time, and deletes the object and the row at the time', async () => {
-    const [object] = (await orphan('due', 1, '2001-01-01T01:00:00.000Z')) as [string]
+  it('deletes the object and the row when they are due, and not before', async () => {
+    const [object] = (await addOrphans('due', 1, '2001-01-01T01:00:00.000Z')) as [string]
     await tick('2001-01-01T00:59:59.999Z')
     expect([await objectExists(object), await orphanedCount('due')]).toEqual([true, 1])
     await tick('2001-01-01T01:00:00.000Z')
     expect([await objectExists(object), await orphanedCount('due')]).toEqual([false, 0])
   })
 
-  it('sweeps what an expired hour leaves of a deleted picture, and only that', async () => {
+  it('deletes an object that was written again after its picture was deleted, and no other', async () => {
     const { workspace, key, objectKey } = await withPicture()
     await deletePicture(workspace.userId, { key })
     const current = await workspace.addPicture()
     const deleteAfter = String(await deleteAfterOf(objectKey))
     await env.OBJECTS.put(objectKey, 'written late, under an old lease')
     await tick(new Date(Date.parse(deleteAfter) - 1).toISOString())
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: true, orphaned: true })
+    expect(await stateOf(workspace, objectKey)).toEqual({ linked: false, stored: true, orphaned: true })
     await tick(deleteAfter)
-    expect(await leftOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: false })
-    expect(await leftOf(workspace, current)).toEqual(UNTOUCHED)
+    expect(await stateOf(workspace, objectKey)).toEqual({ linked: false, stored: false, orphaned: false })
+    expect(await stateOf(workspace, current)).toEqual(UNTOUCHED)
   })
 
-  it('forgets an object that is not in the store any more', async () => {
-    await orphan('gone', 1, '2001-01-01T01:00:00.000Z', 0)
+  it('deletes the row of an object that R2 no longer has', async () => {
+    await addOrphans('gone', 1, '2001-01-01T01:00:00.000Z', 0)
     await tick('2001-01-01T01:00:00.000Z')
     expect(await orphanedCount('gone')).toBe(0)
   })
 
-  it('keeps the rows if the store fails, for the next tick', async () => {
-    const objects = await orphan('kept', 3, '2001-01-01T01:00:00.000Z')
+  it('keeps the rows for the next tick if R2 fails', async () => {
+    const objects = await addOrphans('kept', 3, '2001-01-01T01:00:00.000Z')
     const OBJECTS = failingObjects(new Error('delete: We encountered an internal error. (10001)'))
     await tick('2001-01-01T02:00:00.000Z', { OBJECTS }).catch(() => {})
     expect(await orphanedCount('kept')).toBe(3)
@@ -796,8 +799,8 @@ describe('the sweep', () => {
     expect(await Promise.all(objects.map(objectExists))).toEqual([false, false, false])
   })
 
-  it('keeps the rows if the store cannot be told that they are gone, and sweeps them again', async () => {
-    await orphan('twice', 1, '2001-01-01T01:00:00.000Z')
+  it('sweeps again in the next tick if D1 fails after the objects were deleted', async () => {
+    await addOrphans('twice', 1, '2001-01-01T01:00:00.000Z')
     const use = watchedDatabase()
     const batch = use.DB.batch.bind(use.DB)
     const DB = Object.assign(use.DB, {
@@ -811,14 +814,14 @@ describe('the sweep', () => {
   })
 
   it('deletes several pages in one tick', async () => {
-    const objects = await orphan('page', 1005, '2001-01-01T01:00:00.000Z')
+    const objects = await addOrphans('page', 1005, '2001-01-01T01:00:00.000Z')
     await tick('2001-01-01T02:00:00.000Z')
     expect(await orphanedCount('page')).toBe(0)
     const { objects: left } = await env.OBJECTS.list({ prefix: 'page/' })
     expect([objects.length, left]).toEqual([1005, []])
   })
 
-  it('goes on in the next tick where the pages of one are not enough', async () => {
+  it('continues in the next tick if there are more than 10 pages', async () => {
     await env.DB.prepare(
       `INSERT INTO "orphanedObjects"
        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10005)
@@ -830,8 +833,8 @@ describe('the sweep', () => {
     expect(await orphanedCount('many')).toBe(0)
   })
 
-  it('is safe if two ticks come at once', async () => {
-    await orphan('at-once', 10, '2001-01-01T01:00:00.000Z')
+  it('can run twice at the same time', async () => {
+    await addOrphans('at-once', 10, '2001-01-01T01:00:00.000Z')
     await Promise.all([tick('2001-01-01T02:00:00.000Z'), tick('2001-01-01T02:00:00.000Z')])
     expect(await orphanedCount('at-once')).toBe(0)
   })

@@ -3,7 +3,7 @@ import { inAnHour, type Row, type Rows } from '../support/example.ts'
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0])
 
-const isAnothers: Row['variations'] = {
+const isOfOtherUser: Row['variations'] = {
   'it is the picture of another user': {
     status: 403,
     async apply(workspace, example) {
@@ -34,14 +34,14 @@ export const profilePictureRows: Rows = {
           return example
         },
       },
-      'an upload is under way': {
+      'an upload is in progress': {
         status: 409,
         async apply(workspace, example) {
           await workspace.leasePicture(inAnHour())
           return example
         },
       },
-      ...isAnothers,
+      ...isOfOtherUser,
     },
   },
 
@@ -58,7 +58,7 @@ export const profilePictureRows: Rows = {
           return example
         },
       },
-      ...isAnothers,
+      ...isOfOtherUser,
     },
   },
 
@@ -68,7 +68,7 @@ export const profilePictureRows: Rows = {
       return { path: `/v1/users/${workspace.userId}/profile-picture`, ids: [workspace.userId] }
     },
     variations: {
-      'the caller has it already': {
+      'the ETag matches': {
         status: 304,
         apply: async (_, example) => ({ ...example, headers: { 'If-None-Match': '*' } }),
       },

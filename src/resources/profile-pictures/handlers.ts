@@ -1,6 +1,4 @@
 import { v7 as newUuid } from 'uuid'
-import type { CallerFacts } from '../../access/guard.ts'
-import { ApiError } from '../../errors.ts'
 import { readBytes } from '../../http/body.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -14,49 +12,31 @@ import {
 } from './contract.ts'
 import { imageTypeOf } from './image-type.ts'
 import {
+  addDeletedToOrphans,
+  addReplacedToOrphans,
   beginUpload,
-  explainPicture,
-  keepUploaded,
+  deletable,
+  deletePicture,
   leasePicture,
-  linkPicture,
-  orphanPicture,
-  orphanReplaced,
+  putPicture,
+  readable,
+  recordable,
+  removeRecordedFromOrphans,
   selectPicture,
-  unlinkPicture,
+  uploadable,
 } from './statements.ts'
 
-/** How long an upload may take, once its body is here. */
+/** How long an upload may take, once the service has its body. */
 const UPLOAD_LEASE_MS = 120_000
-
-interface Facts extends CallerFacts {
-  userExists: 0 | 1
-  isOwn: 0 | 1
-}
-
-function refusalOf({ userExists, isOwn }: Facts): ApiError | undefined {
-  if (!userExists) return new ApiError(404, 'userId: there is no user with this id')
-  if (!isOwn) return new ApiError(403, 'userId: you can change your own profile picture only')
-  return undefined
-}
 
 export const deleteProfilePicture = endpoint(
   deleteProfilePictureContract,
   async ({ params: { userId } }, context) => {
-    const [explanation, , [unlinked]] = await context.run(
-      { check: explainPicture },
-      [orphanPicture, unlinkPicture],
-      {
-        userId,
-        deleteAfter: deleteAfter(new Date(context.now)),
-      },
-    )
-    if (!unlinked) {
-      const refusal = refusalOf(explanation)
-      if (refusal) throw refusal
-      if (explanation.isUploading)
-        throw new ApiError(409, 'An upload of a new picture is under way: try again when it is done')
-    }
-    if (unlinked?.objectKey) await deleteObject(context.environment.OBJECTS, unlinked.objectKey)
+    const values = { userId, deleteAfter: deleteAfter(new Date(context.now)) }
+    const [facts, , [deleted]] = await context.run(deletable, [addDeletedToOrphans, deletePicture], values)
+    // It succeeds where there is no picture.
+    if (!deleted) deletable.requireMet(facts, context)
+    if (deleted?.objectKey) await deleteObject(context.environment.OBJECTS, deleted.objectKey)
     return { body: { userId, deleted: true as const } }
   },
 )
@@ -68,56 +48,45 @@ export const putProfilePicture = endpoint(
     const contentType = imageTypeOf(bytes)
     if (!contentType)
       throw await context.caller.inputError(
-        `body: expected a PNG, JPEG, GIF or WebP picture, got ${bytes.byteLength} bytes that are none`,
+        `body: expected a PNG, JPEG, GIF or WebP picture, got ${bytes.byteLength} bytes in another format`,
       )
 
     const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
-    const [facts, [upload]] = await context.run({ check: explainPicture }, [beginUpload, leasePicture], {
+    const [before, [upload]] = await context.run(uploadable, [beginUpload, leasePicture], {
       userId,
       objectId: newUuid(),
       leaseExpiresAt: leaseExpiresAt.toISOString(),
       deleteAfter: deleteAfter(leaseExpiresAt),
     })
-    if (!upload) throw refusalOf(facts)
+    if (!upload) throw uploadable.refusal(before, context)
 
     await putObject(context.environment.OBJECTS, upload.objectKey, bytes, bytes.byteLength)
 
     const stored = new Date()
-    const [after, , [picture]] = await context.run(
-      { check: explainPicture },
-      [orphanReplaced, linkPicture, keepUploaded],
-      {
-        userId,
-        ...upload,
-        contentType,
-        now: stored.toISOString(),
-        deleteAfter: deleteAfter(stored),
-      },
-    )
-    if (picture) return { body: { userId, contentType, updatedAt: picture.updatedAt } }
-    throw (
-      refusalOf(after) ??
-      new ApiError(409, 'The upload took too long, or a newer one took its place: try again')
-    )
+    const steps = [addReplacedToOrphans, putPicture, removeRecordedFromOrphans] as const
+    const [after, , [picture]] = await context.run(recordable, steps, {
+      userId,
+      ...upload,
+      contentType,
+      now: stored.toISOString(),
+      deleteAfter: deleteAfter(stored),
+    })
+    if (!picture) throw recordable.refusal(after, context)
+    return { body: { userId, contentType, updatedAt: picture.updatedAt } }
   },
 )
 
 export const retrieveProfilePicture = endpoint(
   retrieveProfilePictureContract,
-  async ({ params, headers: asked }, context) => {
-    const [facts, [picture]] = await context.run({ check: explainPicture }, [selectPicture], params)
-    if (!picture) {
-      throw new ApiError(
-        404,
-        facts.userExists ? 'The user has no picture' : 'userId: there is no user with this id',
-      )
-    }
+  async ({ params, headers: requested }, context) => {
+    const [facts, [picture]] = await context.run(readable, [selectPicture], params)
+    if (!picture) throw readable.refusal(facts, context)
     const { objectKey, contentType } = picture
     const headers = {
       ETag: entityTagOf(objectKey),
       'Content-Disposition': `inline; filename="profile-picture.${contentType.replace('image/', '')}"`,
     }
-    if (matchesEntityTag(asked['If-None-Match'], headers.ETag)) return { notModified: true, headers }
+    if (matchesEntityTag(requested['If-None-Match'], headers.ETag)) return { notModified: true, headers }
     return {
       content: await getObject(context.environment.OBJECTS, objectKey),
       headers: { ...headers, 'Content-Type': contentType },

@@ -1,10 +1,10 @@
-/** What kind of picture some bytes are, by the signatures that they begin with. */
+/** Detects the format of an image by the signature that its bytes begin with. */
 
 type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
-/** `.` stands for any byte, as in the length that a RIFF file has after its name. */
+/** In the last one, `.{4}` is the length of the RIFF file, which may be any bytes. */
 const SIGNATURES: readonly [RegExp, ImageType][] = [
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the signature has one
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the PNG signature has control characters
   [/^\x89PNG\r\n\x1a\n/, 'image/png'],
   [/^\xff\xd8\xff/, 'image/jpeg'],
   [/^GIF8[79]a/, 'image/gif'],
@@ -12,7 +12,7 @@ const SIGNATURES: readonly [RegExp, ImageType][] = [
 ]
 const LONGEST_SIGNATURE = 15
 
-/** The kind of picture, or undefined if it is none of the four. */
+/** The media type, or undefined for another format. */
 export function imageTypeOf(bytes: ArrayBuffer): ImageType | undefined {
   const start = String.fromCharCode(...new Uint8Array(bytes.slice(0, LONGEST_SIGNATURE)))
   return SIGNATURES.find(([signature]) => signature.test(start))?.[1]

@@ -1,95 +1,93 @@
-/** Profile pictures, in SQL. An object that no picture refers to is in the table of orphaned objects. */
+/** Profile pictures, in SQL. */
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import { callerOrganization, callerUser, explaining, mayAct, now } from '../../access/guard.ts'
-import { excluded, insertRow } from '../../db/rows.ts'
+import { callerOrganization, callerUser, now } from '../../access/guard.ts'
+import { type Join, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
 
 const userId = sql.placeholder('userId')
-/** When the sweep deletes the object once more: nothing can still write it then. */
+const objectKey = sql.placeholder('objectKey')
+/** When the sweep deletes an orphaned object: nothing can still write it then. */
 const deleteAfter = sql.placeholder('deleteAfter')
 
-const isUser = and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId))
-const isUploading = sql<0 | 1>`coalesce(${profilePictures.leaseExpiresAt} > ${now}, false)`
+const namedUser: Join = {
+  table: users,
+  on: and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, userId)),
+}
+/** The user's picture: the current one, and the lease of an upload in progress. */
+const itsPicture: Join = {
+  table: profilePictures,
+  on: and(eq(profilePictures.organizationId, users.organizationId), eq(profilePictures.userId, users.id)),
+}
 
-export const explainPicture = guarded(() =>
-  explaining({
-    userExists: sql<0 | 1>`${isNotNull(users.id)}`.as('userExists'),
-    isOwn: sql<0 | 1>`${users.id} = ${apiKeys.userId}`.as('isOwn'),
-    isUploading: isUploading.as('isUploading'),
-  })
-    .leftJoin(users, isUser)
-    .leftJoin(
-      profilePictures,
-      and(eq(profilePictures.organizationId, apiKeys.organizationId), eq(profilePictures.userId, userId)),
-    ),
+const userExists = precondition(
+  isNotNull(users.id),
+  () => new ApiError(404, 'There is no user with this userId.'),
+)
+const isOwn = precondition(
+  eq(users.id, apiKeys.userId),
+  () => new ApiError(403, 'You can change only the profile picture of the user that your API key acts as.'),
 )
 
-const isDeletable = and(
-  eq(profilePictures.organizationId, callerOrganization),
-  eq(profilePictures.userId, callerUser),
-  eq(profilePictures.userId, userId),
-  or(isNull(profilePictures.leaseExpiresAt), lte(profilePictures.leaseExpiresAt, now)),
-)
+export const deletable = requiring([namedUser, itsPicture], {
+  userExists,
+  isOwn,
+  noUploadIsInProgress: precondition(
+    or(isNull(profilePictures.leaseExpiresAt), lte(profilePictures.leaseExpiresAt, now)),
+    () => new ApiError(409, 'A new picture is being uploaded. Try again when the upload is done.'),
+  ),
+})
 
-export const orphanPicture = guarded(() =>
+const isNamed = (organizationId: typeof deletable.organizationId) =>
+  and(eq(profilePictures.organizationId, organizationId), eq(profilePictures.userId, userId))
+
+export const addDeletedToOrphans = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
-      query
-        .select(insertRow(orphanedObjects, { objectKey: profilePictures.objectKey, deleteAfter }))
-        .from(profilePictures)
-        .where(and(isDeletable, isNotNull(profilePictures.objectKey))),
+      deletable.rows(
+        insertRow(orphanedObjects, { objectKey: profilePictures.objectKey, deleteAfter }),
+        isNotNull(profilePictures.objectKey),
+      ),
     )
     .onConflictDoNothing(),
 )
 
-export const unlinkPicture = guardedChange(() =>
-  query.delete(profilePictures).where(isDeletable).returning({ objectKey: profilePictures.objectKey }),
+export const deletePicture = guardedChange(() =>
+  query
+    .delete(profilePictures)
+    .where(isNamed(deletable.organizationId))
+    .returning({ objectKey: profilePictures.objectKey }),
 )
 
-const objectKey = sql.placeholder('objectKey')
-const ofUser = and(
-  eq(profilePictures.organizationId, users.organizationId),
-  eq(profilePictures.userId, users.id),
-)
-const isOwn = and(mayAct, eq(users.id, apiKeys.userId))
+export const uploadable = requiring([namedUser], { userExists, isOwn })
 
 /** The object that the upload writes. */
 const uploadingObjectKey = sql`'profile-pictures/' || ${users.organizationId} || '/' || ${sql.placeholder('objectId')}`
 
-/** An upload begins by deletingWithObjects the object that it writes, so that no byte of one that fails stays for good. */
+/** Adds the object that the upload will write to the orphans, so that the sweep deletes it if the upload fails. */
 export const beginUpload = guarded(() =>
   query
     .insert(orphanedObjects)
-    .select(
-      query
-        .select(insertRow(orphanedObjects, { objectKey: uploadingObjectKey, deleteAfter }))
-        .from(apiKeys)
-        .innerJoin(users, isUser)
-        .where(isOwn),
-    )
+    .select(uploadable.rows(insertRow(orphanedObjects, { objectKey: uploadingObjectKey, deleteAfter })))
     .returning({ objectKey: orphanedObjects.objectKey }),
 )
 
-/** Leases the picture to the upload. The lease of one that began before ends. */
+/** Leases the picture to the upload. The lease of an upload that began earlier ends. */
 export const leasePicture = guarded(() =>
   query
     .insert(profilePictures)
     .select(
-      query
-        .select(
-          insertRow(profilePictures, {
-            organizationId: users.organizationId,
-            userId: users.id,
-            uploadingObjectKey,
-            leaseExpiresAt: sql.placeholder('leaseExpiresAt'),
-            updatedAt: now,
-          }),
-        )
-        .from(apiKeys)
-        .innerJoin(users, isUser)
-        .where(isOwn),
+      uploadable.rows(
+        insertRow(profilePictures, {
+          organizationId: users.organizationId,
+          userId: users.id,
+          uploadingObjectKey,
+          leaseExpiresAt: sql.placeholder('leaseExpiresAt'),
+          updatedAt: now,
+        }),
+      ),
     )
     .onConflictDoUpdate({
       target: [profilePictures.organizationId, profilePictures.userId],
@@ -97,36 +95,29 @@ export const leasePicture = guarded(() =>
     }),
 )
 
-/** The lease is still this upload's. */
-const isLeased = and(
-  eq(profilePictures.uploadingObjectKey, objectKey),
-  gt(profilePictures.leaseExpiresAt, now),
-)
+export const recordable = requiring([namedUser, itsPicture], {
+  userExists,
+  isOwn,
+  holdsLease: uncheckedPrecondition(
+    and(eq(profilePictures.uploadingObjectKey, objectKey), gt(profilePictures.leaseExpiresAt, now)),
+    () => new ApiError(409, 'The upload took too long, or a newer upload replaced it. Try again.'),
+  ),
+})
 
-/** Orphans the object that the upload takes the place of, if any. */
-export const orphanReplaced = guarded(() =>
+export const addReplacedToOrphans = guarded(() =>
   query
     .insert(orphanedObjects)
     .select(
-      query
-        .select(insertRow(orphanedObjects, { objectKey: profilePictures.objectKey, deleteAfter }))
-        .from(apiKeys)
-        .innerJoin(users, isUser)
-        .innerJoin(profilePictures, and(ofUser, isLeased, isNotNull(profilePictures.objectKey)))
-        .where(isOwn),
+      recordable.rows(
+        insertRow(orphanedObjects, { objectKey: profilePictures.objectKey, deleteAfter }),
+        isNotNull(profilePictures.objectKey),
+      ),
     )
     .onConflictDoNothing(),
 )
 
-/** The organization of the caller's own user, or NULL, which matches no row. */
-const ownOrganization = query
-  .select({ organizationId: users.organizationId })
-  .from(apiKeys)
-  .innerJoin(users, isUser)
-  .where(isOwn)
-
 /** Makes the uploaded object the picture, and ends the lease. */
-export const linkPicture = guardedChange(() =>
+export const putPicture = guardedChange(() =>
   query
     .update(profilePictures)
     .set({
@@ -136,13 +127,11 @@ export const linkPicture = guardedChange(() =>
       leaseExpiresAt: null,
       updatedAt: sql`${now}`,
     })
-    .where(
-      and(eq(profilePictures.organizationId, ownOrganization), eq(profilePictures.userId, userId), isLeased),
-    )
+    .where(isNamed(recordable.organizationId))
     .returning({ updatedAt: profilePictures.updatedAt }),
 )
 
-const linkedObject = query
+const recordedObject = query
   .select({ objectKey: profilePictures.objectKey })
   .from(profilePictures)
   .where(
@@ -153,19 +142,21 @@ const linkedObject = query
     ),
   )
 
-/** What is linked is orphaned no longer. */
-export const keepUploaded = guarded(() =>
-  query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, linkedObject)),
+export const removeRecordedFromOrphans = guarded(() =>
+  query.delete(orphanedObjects).where(eq(orphanedObjects.objectKey, recordedObject)),
 )
 
+export const readable = requiring([namedUser, itsPicture], {
+  userExists,
+  pictureExists: precondition(
+    isNotNull(profilePictures.objectKey),
+    () => new ApiError(404, 'The user has no profile picture.'),
+  ),
+})
+
 export const selectPicture = guarded(() =>
-  query
-    .select({
-      objectKey: sql<string>`${profilePictures.objectKey}`.as('objectKey'),
-      contentType: sql<string>`${profilePictures.contentType}`.as('contentType'),
-    })
-    .from(apiKeys)
-    .innerJoin(users, isUser)
-    .innerJoin(profilePictures, and(ofUser, isNotNull(profilePictures.objectKey)))
-    .where(mayAct),
+  readable.rows({
+    objectKey: sql<string>`${profilePictures.objectKey}`.as('objectKey'),
+    contentType: sql<string>`${profilePictures.contentType}`.as('contentType'),
+  }),
 )
