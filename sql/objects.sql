@@ -1,18 +1,6 @@
 -- src/objects/find-orphans.ts
 
--- endSearch
-delete from "objectSearches"
-where
-  "objectSearches"."startedAt" = :startedAt;
-
--- goOn
-update "objectSearches"
-set
-  "cursor" = :cursor
-where
-  "objectSearches"."startedAt" = :startedAt;
-
--- recordOrphans
+-- addUnreferencedToOrphans
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -41,6 +29,18 @@ where
   )
 on conflict do nothing;
 
+-- endSearch
+delete from "objectSearches"
+where
+  "objectSearches"."startedAt" = :startedAt;
+
+-- saveCursor
+update "objectSearches"
+set
+  "cursor" = :cursor
+where
+  "objectSearches"."startedAt" = :startedAt;
+
 -- selectSearch
 select
   "startedAt",
@@ -56,7 +56,7 @@ limit
 
 -- src/objects/sweep.ts
 
--- forget
+-- removeFromOrphans
 delete from "orphanedObjects"
 where
   "orphanedObjects"."objectKey" in (

@@ -13,7 +13,7 @@ import { Workspace } from './support/workspace.ts'
 const HOUR_MS = 3_600_000
 const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82])
 
-/** What something of each kind is deleted with: the ids can be those of another organization, too. */
+/** An id for each kind of resource. */
 const newIds = () => ({
   project: newUuid(),
   session: newUuid(),
@@ -26,14 +26,14 @@ const newIds = () => ({
 })
 type Ids = ReturnType<typeof newIds>
 
-/** The same id for all, apart from a second schedule: their ids are made here, and no two are the same. */
+/** The same id for every kind. Only the two schedules differ: the service chooses their ids, so no two are the same. */
 function oneId(): Ids {
   const id = newUuid()
   const ids = Object.fromEntries(Object.keys(newIds()).map((kind) => [kind, id])) as Ids
   return { ...ids, agentSchedule: newUuid() }
 }
 
-/** Of every kind one, and on it all that can hang on it. @returns the token of the user's key. */
+/** Adds one resource of each kind, with all that can depend on it. @returns the token of the user's API key. */
 async function addAll(workspace: Workspace, ids: Ids = newIds()): Promise<string> {
   await workspace.addProject(ids.project)
   await workspace.addSession(ids.project, ids.session)
@@ -62,7 +62,7 @@ async function addAll(workspace: Workspace, ids: Ids = newIds()): Promise<string
   return token
 }
 
-/** A workspace with something of each kind, and a key that can do all and acts for no user. */
+/** A workspace with one resource of each kind, and an API key with every scope that acts as no user. */
 async function withAll(ids = newIds()) {
   const workspace = await Workspace.create()
   const usersKey = await addAll(workspace, ids)
@@ -84,10 +84,10 @@ async function deleteAll(ids: Ids, key: string): Promise<void> {
   }
 }
 
-/** What tells of the rows of an organization, and is none of them. */
+/** Tables that record what happened to other rows. */
 const RECORDS = ['deletions', 'auditEvents', 'organizationUsage']
 
-/** Every row of the organization by table, apart from the records of them, and its objects in the store. */
+/** Every row of the organization by table, without those records, and its objects in R2. */
 async function stateOf({ organizationId }: Workspace): Promise<Record<string, string[]>> {
   const stores = await dumpStores()
   return Object.fromEntries(
@@ -97,25 +97,25 @@ async function stateOf({ organizationId }: Workspace): Promise<Record<string, st
   )
 }
 
-/** The deletions of the organization that are not at their end. */
+/** The deletions of the organization that the purge has not finished. */
 async function pendingOf(workspace: Workspace): Promise<unknown[]> {
   return (await workspace.dump('deletions')).filter(({ purgedAt }) => purgedAt === null)
 }
 
-/** Ticks until nothing is pending. @returns how many ticks it took. */
-async function tickToTheEnd(workspace: Workspace, most = 60): Promise<number> {
+/** Ticks until nothing is pending. @returns the number of ticks. */
+async function tickUntilDone(workspace: Workspace, most = 60): Promise<number> {
   for (let count = 1; count <= most; count++) {
     await tick(env, new Date())
     const { orphanedObjects = [] } = await stateOf(workspace)
     if ((await pendingOf(workspace)).length === 0 && orphanedObjects.length === 0) return count
   }
-  throw new Error(`Something is left after ${most} ticks`)
+  throw new Error(`The purge has not finished after ${most} ticks`)
 }
 
 type Operation = readonly [status: number, method: string, path: string, options?: RequestOptions]
 
-/** Asks for each, and holds the answers against the expected statuses. */
-async function expectAnswers(key: string, operations: readonly Operation[]): Promise<void> {
+/** Sends each request, and expects its status. */
+async function expectStatuses(key: string, operations: readonly Operation[]): Promise<void> {
   const answers: string[] = []
   for (const [, method, path, options] of operations) {
     const { status } = await request(method, path, { key, ...options })
@@ -165,8 +165,8 @@ const ofVariables = (project: string): Operation[] => {
   ]
 }
 
-/** What every operation answers on what hangs on something deleted. `stays` is a project with a pin that is there. */
-const GONE: Record<string, (ids: Ids, stays: string) => Operation[]> = {
+/** The status of every operation on the dependents of a deleted resource. `stays` is a pinned project that is not deleted. */
+const AFTER_DELETION: Record<string, (ids: Ids, stays: string) => Operation[]> = {
   project: (ids, stays) => [
     ...ofSchedules(`/v1/projects/${ids.project}`, ids.schedule, { timezone: 'UTC' }),
     ...ofVariables(`/v1/projects/${ids.project}`),
@@ -190,7 +190,7 @@ const GONE: Record<string, (ids: Ids, stays: string) => Operation[]> = {
   ],
 }
 
-/** The tables where rows of what hangs on it are, until the purge. */
+/** The tables that have dependents until the purge. */
 const REMAINING: Record<string, string[]> = {
   project: [
     'sessions',
@@ -208,7 +208,7 @@ const REMAINING: Record<string, string[]> = {
 }
 
 describe.each(KINDS)('a deleted $kind', ({ kind, path }) => {
-  it('takes along all that hangs on it, for every operation, from the answer on and after the purge', async () => {
+  it('is deleted with all its dependents, for every operation, before and after the purge', async () => {
     const { workspace, ids, usersKey } = await withAll()
     const stays = await workspace.addProject()
     await workspace.pin('project', stays)
@@ -218,14 +218,14 @@ describe.each(KINDS)('a deleted $kind', ({ kind, path }) => {
     expect((await request('DELETE', path(ids), { key: nobodysKey })).status).toBe(200)
 
     for (const isPurged of [false, true]) {
-      if (isPurged) await tickToTheEnd(workspace)
+      if (isPurged) await tickUntilDone(workspace)
       const state = await stateOf(workspace)
       const remaining = (REMAINING[kind] ?? []).filter((table) => isOf(kind, ids, state[table] ?? []))
       expect(remaining).toEqual(isPurged ? [] : REMAINING[kind])
-      await expectAnswers(key, GONE[kind]?.(ids, stays) ?? [])
+      await expectStatuses(key, AFTER_DELETION[kind]?.(ids, stays) ?? [])
       if (kind === 'user') {
         expect((await request('GET', '/v1/me', { key: usersKey })).status).toBe(401)
-        await expectAnswers(key, [
+        await expectStatuses(key, [
           [404, 'DELETE', `/v1/api-keys/${keyOfUser}`],
           [404, 'POST', `/v1/api-keys/${keyOfUser}/rotate`, { json: {} }],
         ])
@@ -243,14 +243,14 @@ describe.each(KINDS)('a deleted $kind', ({ kind, path }) => {
     }
   })
 
-  it('leaves what does not hang on it, here and in another organization, whatever has the same id', async () => {
+  it('is deleted without other resources, even those with the same id, here or in another organization', async () => {
     const { workspace, ids, key } = await withAll(oneId())
     const elsewhere = await Workspace.create()
     await addAll(elsewhere, ids)
     await addAll(workspace)
     const [before, beforeElsewhere] = [await stateOf(workspace), await stateOf(elsewhere)]
     await request('DELETE', path(ids), { key })
-    await tickToTheEnd(workspace)
+    await tickUntilDone(workspace)
     const after = await stateOf(workspace)
     const gone = Object.entries(before).flatMap(([table, entries]) =>
       entries.filter((entry) => !after[table]?.includes(entry)).map(() => table),
@@ -262,7 +262,7 @@ describe.each(KINDS)('a deleted $kind', ({ kind, path }) => {
   })
 })
 
-/** True if one of the rows hangs on what was deleted. */
+/** True if one of the rows depends on what was deleted. */
 function isOf(kind: string, ids: Ids, rows: string[]): boolean {
   const { project, session, pullRequest, agent, user } = ids
   const all = { project: [project, session, pullRequest], session: [session], 'pull request': [pullRequest] }
@@ -284,7 +284,7 @@ function expectedPins(kind: string, ids: Ids, stays: string): string[] {
   return [...left.flat(), `project/${stays}`]
 }
 
-/** What is gone in the end of `addAll`, a table for each row. */
+/** The table of each row of `addAll` that the deletion and the purge remove. */
 const PURGED: Record<string, string[]> = {
   project: [
     'environmentVariables',
@@ -311,13 +311,13 @@ const PURGED: Record<string, string[]> = {
   user: ['apiKeys', 'objects', 'pins', 'pins', 'pins', 'profilePictures', 'users'],
 }
 
-it('what is deleted and purged counts towards no quota any more', async () => {
+it('deleted and purged rows count towards no quota', async () => {
   const { workspace, ids, key } = await withAll()
   const before = await workspace.usage()
   expect(before).toMatchObject({ projects: 1, sessions: 1, pullRequests: 1, agents: 1, users: 2, apiKeys: 2 })
   expect(before).toMatchObject({ schedules: 2, files: 2, variables: 1, skills: 0, skillBytes: 0 })
   await deleteAll(ids, key)
-  await tickToTheEnd(workspace)
+  await tickUntilDone(workspace)
   const { organizationId } = workspace
   const nothing = { sessions: 0, files: 0, bytes: 0, projects: 0, agents: 0, pullRequests: 0, schedules: 0 }
   const noContents = { skills: 0, skillBytes: 0, variables: 0, variableBytes: 0 }
@@ -325,7 +325,7 @@ it('what is deleted and purged counts towards no quota any more', async () => {
 })
 
 describe('the keys of a deleted user', () => {
-  it('are dead at once, the one that asked for it too; those of others live', async () => {
+  it('are revoked at once, even the one that deleted the user; keys of others are not', async () => {
     const { workspace, ids, key, usersKey } = await withAll()
     const keyOfNobody = await workspace.addKey({ userId: null })
     const rotated = await request('POST', '/v1/api-keys', {
@@ -337,7 +337,7 @@ describe('the keys of a deleted user', () => {
     const first = await workspace.addKey({ userId: ids.user, scopes: SCOPES })
     expect((await request('DELETE', `/v1/users/${ids.user}`, { key: first })).status).toBe(200)
     for (const isPurged of [false, true]) {
-      if (isPurged) await tickToTheEnd(workspace)
+      if (isPurged) await tickUntilDone(workspace)
       const status = async (token: string) => (await request('GET', '/v1/me', { key: token })).status
       for (const dead of [first, usersKey, rotated.body.token]) expect(await status(dead)).toBe(401)
       for (const live of [key, keyOfNobody, keyElsewhere]) expect(await status(live)).toBe(200)
@@ -348,7 +348,7 @@ describe('the keys of a deleted user', () => {
     expect(results).toEqual([{ userId: null }, { userId: null }])
   })
 
-  it('live on if the deletion is refused', async () => {
+  it('are not revoked if the deletion fails', async () => {
     const { ids, usersKey, workspace } = await withAll()
     const scopes = SCOPES.filter((scope) => scope !== 'users:write')
     const key = await workspace.addKey({ scopes })
@@ -358,7 +358,7 @@ describe('the keys of a deleted user', () => {
 })
 
 describe('the purge', () => {
-  it('leaves of everything nothing but the notes of what was deleted', async () => {
+  it('leaves nothing of deleted resources but the deletions', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey({ userId: null })
     await addAll(workspace)
@@ -367,7 +367,7 @@ describe('the purge', () => {
     await addAll(workspace, ids)
     expect((await stateOf(workspace)).objects).toHaveLength(6)
     await deleteAll(ids, key)
-    await tickToTheEnd(workspace)
+    await tickUntilDone(workspace)
     expect(await stateOf(workspace)).toEqual(before)
     const deletions = await workspace.dump('deletions')
     expect(deletions.map(({ resourceId }) => resourceId).sort()).toEqual(
@@ -384,26 +384,26 @@ describe('the purge', () => {
     expect(deletions.every(({ purgedAt }) => purgedAt !== null)).toBe(true)
   })
 
-  it('takes the row of a picture whose first upload did not end', async () => {
+  it('removes the row of a picture whose first upload was not completed', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey({ userId: null })
     const before = await stateOf(workspace)
     const userId = await workspace.addUser()
     await workspace.leasePicture(new Date(Date.now() + HOUR_MS).toISOString(), userId)
     await request('DELETE', `/v1/users/${userId}`, { key })
-    await tickToTheEnd(workspace)
+    await tickUntilDone(workspace)
     expect(await stateOf(workspace)).toEqual(before)
   })
 
-  it('is part of a tick that asks once for each of its tasks and writes nothing if nothing is left to do', async () => {
+  it('makes a tick with nothing to do call the database once for each task, and write nothing', async () => {
     const { workspace } = await withAll()
-    await tickToTheEnd(workspace)
+    await tickUntilDone(workspace)
     const use = watchedDatabase()
     await tick({ ...env, DB: use.DB }, new Date())
     expect([use.calls, use.rowsWritten]).toEqual([9, 0])
   })
 
-  it('forgets the Idempotency-Keys of requests that are a day old, and no younger ones', async () => {
+  it('removes the Idempotency-Keys of requests that are a day old, and no newer ones', async () => {
     const { workspace } = await withAll()
     const [{ createdAt } = {}] = await workspace.dump('variableRequests')
     const dayLater = Date.parse(String(createdAt)) + 24 * HOUR_MS
@@ -417,7 +417,7 @@ describe('the purge', () => {
 
 const MANY = 2500
 
-/** Inserts many rows at once: `columns` are SQL over `value`, a number from 0. */
+/** Inserts many rows. `columns` are SQL over `value`, a number from 0. */
 async function insertMany(table: string, columns: Record<string, string>, count = MANY): Promise<void> {
   const names = Object.keys(columns).map((name) => `"${name}"`)
   await env.DB.prepare(
@@ -523,7 +523,7 @@ const CROWDS: Crowd[] = [
 ]
 
 describe.each(CROWDS)('2,500 $what', ({ table, path, columns }) => {
-  it('go in bounded pages, over several ticks, and only then the deletion is at its end', async () => {
+  it('are removed in pages of 1,000 over several ticks; only then is the deletion purged', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey({ userId: null })
     await addAll(workspace)
@@ -542,7 +542,7 @@ describe.each(CROWDS)('2,500 $what', ({ table, path, columns }) => {
     while (await isPending()) {
       const use = watchedDatabase()
       await tick({ ...env, DB: use.DB }, new Date())
-      // Three of the purge, of the sweep two for each page of 1,000 objects, and one for each other task.
+      // Three for the purge, two for each page of 1,000 objects in the sweep, and one for each other task.
       expect(use.calls).toBeLessThanOrEqual(15)
       counts.push(await countRows())
       expect(counts.length).toBeLessThan(10)
@@ -552,13 +552,13 @@ describe.each(CROWDS)('2,500 $what', ({ table, path, columns }) => {
     expect(removed.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(MANY)
 
     for (const each of KINDS) await request('DELETE', each.path(ids), { key })
-    await tickToTheEnd(workspace)
+    await tickUntilDone(workspace)
     expect(await stateOf(workspace)).toEqual(before)
   })
 })
 
 describe('many deletions', () => {
-  it('come to their end, and what a big project held too', async () => {
+  it('are purged, with the dependents of a large project', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey({ userId: null })
     const before = await stateOf(workspace)
@@ -572,29 +572,29 @@ describe('many deletions', () => {
     }
     await request('DELETE', `/v1/projects/${projectId}`, { key })
     for (const id of projects) await request('DELETE', `/v1/projects/${id}`, { key })
-    await tickToTheEnd(workspace)
+    await tickUntilDone(workspace)
     expect(await stateOf(workspace)).toEqual(before)
     expect(await workspace.dump('deletions')).toHaveLength(371)
   })
 })
 
-const away = () => new Error('D1_ERROR: Network connection lost.')
+const connectionLost = () => new Error('D1_ERROR: Network connection lost.')
 
-/** The database, but the call of this number fails: before it is done, or although it is. */
+/** D1, but this call of a tick fails: before or after it runs the batch. */
 function databaseFailingAt(number: number, when: 'before' | 'after') {
   const use = { calls: 0 }
   const DB = databaseWith(async (statements) => {
     const fails = ++use.calls === number
-    if (fails && when === 'before') throw away()
+    if (fails && when === 'before') throw connectionLost()
     const results = await env.DB.batch(statements)
-    if (fails) throw away()
+    if (fails) throw connectionLost()
     return results
   })
   return { DB, use }
 }
 
-/** The store, but a deletion of objects is said to have failed although it is done. */
-function forgetfulObjects(): R2Bucket {
+/** R2, but it deletes objects and then fails. */
+function objectsFailingAfterDelete(): R2Bucket {
   const remove = async (keys: string | string[]) => {
     await env.OBJECTS.delete(keys)
     throw new Error('delete: We encountered an internal error. (10001)')
@@ -604,7 +604,7 @@ function forgetfulObjects(): R2Bucket {
   })
 }
 
-/** Fails if an object belongs to nothing, or a row refers to an object that is gone. */
+/** Fails if no row refers to an object, or a row refers to an object that R2 does not have. */
 async function expectNoneLost(workspace: Workspace): Promise<void> {
   const state = await stateOf(workspace)
   const keyOf = (row: string): string => JSON.parse(row).objectKey
@@ -615,8 +615,8 @@ async function expectNoneLost(workspace: Workspace): Promise<void> {
   expect(linked.filter((object) => !stored.includes(object) && !orphaned.includes(object))).toEqual([])
 }
 
-describe('after a fault', () => {
-  /** A workspace in which everything but what was there before is deleted, and not purged yet. */
+describe('after a failure', () => {
+  /** A workspace with deleted resources that are not purged yet. `before` is its state without them. */
   async function withDeleted() {
     const workspace = await Workspace.create()
     const key = await workspace.addKey({ userId: null })
@@ -633,19 +633,19 @@ describe('after a fault', () => {
     { number, when: 'after' as const },
   ])
   it.each(calls)(
-    'of D1 $when its call $number of a tick, the next tick clears up',
+    'of D1 $when call $number of a tick, the next tick finishes the work',
     async ({ number, when }) => {
       const { workspace, before } = await withDeleted()
       const { DB, use } = databaseFailingAt(number, when)
       await tick({ ...env, DB }, new Date())
       expect(use.calls).toBeGreaterThanOrEqual(number)
       await expectNoneLost(workspace)
-      await tickToTheEnd(workspace, 1)
+      await tickUntilDone(workspace, 1)
       expect(await stateOf(workspace)).toEqual(before)
     },
   )
 
-  it('of the purge, the sweep goes on in the same tick', async () => {
+  it('of the purge, the sweep still runs in the same tick', async () => {
     const { workspace, before } = await withDeleted()
     await tick({ ...env, OBJECTS: failingObjects(new Error('internal error')) }, new Date())
     expect((await stateOf(workspace)).objects).toHaveLength(6)
@@ -654,8 +654,8 @@ describe('after a fault', () => {
   })
 
   it.each([
-    { how: 'that stays away', OBJECTS: failingObjects(new Error('internal error')) },
-    { how: 'that had deleted the objects', OBJECTS: forgetfulObjects() },
+    { how: 'to delete objects', OBJECTS: failingObjects(new Error('internal error')) },
+    { how: 'after it deleted the objects', OBJECTS: objectsFailingAfterDelete() },
   ])('of R2 $how, rows are purged, and a later tick deletes the objects', async ({ OBJECTS }) => {
     const { workspace, before } = await withDeleted()
     for (let count = 0; count < 3; count++) await tick({ ...env, OBJECTS }, new Date())
@@ -664,33 +664,36 @@ describe('after a fault', () => {
     expect({ ...rows, objects: before.objects, orphanedObjects: [] }).toEqual(before)
     expect(orphanedObjects).toHaveLength(3)
     await expectNoneLost(workspace)
-    await tickToTheEnd(workspace, 1)
+    await tickUntilDone(workspace, 1)
     expect(await stateOf(workspace)).toEqual(before)
   })
 
-  it.each(KINDS)('of D1 while a $kind is deleted, it is all there or all gone', async ({ kind, path }) => {
-    const { workspace, ids, key } = await withAll()
-    const before = await stateOf(workspace)
-    const refused = await request('DELETE', path(ids), {
-      key,
-      environment: { DB: databaseFailingAt(1, 'before').DB },
-    })
-    expect([refused.status, await stateOf(workspace)]).toEqual([503, before])
-    const done = await request('DELETE', path(ids), {
-      key,
-      environment: { DB: databaseFailingAt(1, 'after').DB },
-    })
-    expect([done.status, await workspace.dump('deletions')]).toEqual([503, [expect.anything()]])
-    expect((await request('DELETE', path(ids), { key })).status).toBe(410)
-    await expectAnswers(
-      await workspace.addKey(),
-      GONE[kind]?.(ids, ids.project).filter(([, , at]) => !at.startsWith('/v1/pins')) ?? [],
-    )
-  })
+  it.each(KINDS)(
+    'of D1 while a $kind is deleted, all of it is deleted or nothing',
+    async ({ kind, path }) => {
+      const { workspace, ids, key } = await withAll()
+      const before = await stateOf(workspace)
+      const refused = await request('DELETE', path(ids), {
+        key,
+        environment: { DB: databaseFailingAt(1, 'before').DB },
+      })
+      expect([refused.status, await stateOf(workspace)]).toEqual([503, before])
+      const done = await request('DELETE', path(ids), {
+        key,
+        environment: { DB: databaseFailingAt(1, 'after').DB },
+      })
+      expect([done.status, await workspace.dump('deletions')]).toEqual([503, [expect.anything()]])
+      expect((await request('DELETE', path(ids), { key })).status).toBe(410)
+      await expectStatuses(
+        await workspace.addKey(),
+        AFTER_DELETION[kind]?.(ids, ids.project).filter(([, , at]) => !at.startsWith('/v1/pins')) ?? [],
+      )
+    },
+  )
 })
 
-describe('at once', () => {
-  it('ticks come to the same end as one after another', async () => {
+describe('concurrently', () => {
+  it('ticks have the same result as one after another', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey({ userId: null })
     await addAll(workspace)
@@ -702,11 +705,11 @@ describe('at once', () => {
     await deleteAll(ids, key)
     await Promise.all(Array.from({ length: 4 }, () => tick(env, new Date())))
     await expectNoneLost(workspace)
-    await tickToTheEnd(workspace)
+    await tickUntilDone(workspace)
     expect(await stateOf(workspace)).toEqual(before)
   })
 
-  it('a deletion and what would hang on it leave nothing', async () => {
+  it('a deletion and new dependents leave nothing after the purge', async () => {
     const { workspace, key, ids } = await withAll()
     await request('DELETE', `/v1/users/${ids.user}`, { key })
     const project = `/v1/projects/${ids.project}`
@@ -723,7 +726,7 @@ describe('at once', () => {
     ])
     const statuses = new Set((await Promise.all(additions.flat())).map(({ status }) => status))
     expect([...statuses].every((status) => [200, 201, 404, 410].includes(status))).toBe(true)
-    // An upload that began in time leaves an object to the sweep, until its lease is over for an hour.
+    // An upload that began before the deletion leaves an object to the sweep until an hour after its lease.
     await tick(env, new Date())
     await expectNoneLost(workspace)
     await tick(env, new Date(Date.now() + 3 * HOUR_MS))
@@ -751,7 +754,7 @@ describe('at once', () => {
       status: 401,
     },
   ])(
-    'an upload of $what outlives its parent as an object that is orphaned',
+    'an upload of $what whose parent is deleted meanwhile leaves an orphaned object',
     async ({ path, content, parent, status }) => {
       const { workspace, ids, key, usersKey } = await withAll()
       const put = async (objectKey: string, value: ReadableStream | ArrayBuffer) => {

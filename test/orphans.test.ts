@@ -38,10 +38,10 @@ async function newFile() {
 }
 
 describe('after a restore', () => {
-  it('objects that no row refers to are deleted after a week, others stay', async () => {
+  it('objects that no row refers to are deleted after a week, and others stay', async () => {
     const { objectKey } = await newFile()
     const orphan = 'session-files/x/orphan'
-    await env.OBJECTS.put(orphan, 'nobody refers to it')
+    await env.OBJECTS.put(orphan, 'no row refers to it')
     await searchForOrphans()
     await tick(env, at(2000))
     expect(await env.DB.prepare('SELECT count(*) AS "n" FROM "objectSearches"').first('n')).toBe(0)
@@ -51,7 +51,7 @@ describe('after a restore', () => {
     expect([await exists(orphan), await exists(objectKey)]).toEqual([false, true])
   })
 
-  it('an object that waits for deletion and that a row refers to again stays', async () => {
+  it('an orphaned object that a row refers to again stays', async () => {
     const { objectKey } = await newFile()
     await env.DB.prepare('INSERT INTO "orphanedObjects" VALUES (?, ?)')
       .bind(objectKey, at(-1000).toISOString())

@@ -172,7 +172,7 @@ describe('deletions', () => {
     expect((await workspace.dump('environmentVariables')).map((row) => row.key)).toEqual(['OTHER'])
   })
 
-  it('of one picture all succeed, and leave one object to the sweep', async () => {
+  it('of one picture all succeed, and leave one orphaned object', async () => {
     const { workspace, key } = await withKey()
     const objectKey = await workspace.addPicture()
     const path = `/v1/users/${workspace.userId}/profile-picture`
@@ -206,7 +206,7 @@ describe('deletions', () => {
     expect((await workspace.dump('environmentVariables')).map((row) => row.key).sort()).toEqual(left.sort())
   })
 
-  it('of a key win against every request that comes after them', async () => {
+  it('of an API key are effective for every request that comes after them', async () => {
     const { workspace } = await withKey()
     const { id, token } = await workspace.addKeyWithId()
     const path = `/v1/projects/${await workspace.addProject()}/schedules`

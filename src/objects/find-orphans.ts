@@ -1,4 +1,4 @@
-/** After a restore: finds the objects that no row refers to, so that the sweep deletes them after a week. */
+/** After a restore: adds the objects that no row refers to to the orphans, so that the sweep deletes them after a week. */
 import { asc, eq, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
 import { insertRow } from '../db/rows.ts'
@@ -6,11 +6,11 @@ import { objectSearches, orphanedObjects } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { isReferenced } from './references.ts'
 
-/** The most that R2 lists at once. */
+/** The most objects that R2 lists at once. */
 const PAGE_SIZE = 1000
 const PAGES_A_TICK = 5
 
-/** A restore may be undone by another one, whose rows refer to these objects again. */
+/** Another restore may undo this one, and its rows may refer to these objects again. */
 const GRACE_MS = 7 * 86_400_000
 
 const startedAt = sql.placeholder('startedAt')
@@ -24,8 +24,8 @@ export const selectSearch = unguarded(() =>
     .limit(1),
 )
 
-/** Skips objects that a row refers to, and objects that already await deletion, such as those of running uploads. */
-export const recordOrphans = unguarded(() =>
+/** Skips objects that are orphans already, such as those of uploads in progress. */
+export const addUnreferencedToOrphans = unguarded(() =>
   query
     .insert(orphanedObjects)
     .select(
@@ -42,7 +42,7 @@ export const recordOrphans = unguarded(() =>
     .onConflictDoNothing(),
 )
 
-export const goOn = unguarded(() =>
+export const saveCursor = unguarded(() =>
   query
     .update(objectSearches)
     .set({ cursor: sql`${sql.placeholder('cursor')}` })
@@ -53,7 +53,7 @@ export const endSearch = unguarded(() =>
   query.delete(objectSearches).where(eq(objectSearches.startedAt, startedAt)),
 )
 
-/** Goes through some pages of the store, if a search is on. */
+/** Searches some pages of the store, if a search has been started. */
 export async function findOrphans({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
   let [[search]] = await runBatch(DB, [selectSearch], { now })
@@ -61,12 +61,16 @@ export async function findOrphans({ DB, OBJECTS }: TickEnvironment, instant: Dat
     const { startedAt, cursor } = search
     const listed = await OBJECTS.list({ limit: PAGE_SIZE, ...(cursor !== null && { cursor }) })
     const old = listed.objects.filter(({ uploaded }) => uploaded < new Date(startedAt))
-    ;[, , [search]] = await runBatch(DB, [recordOrphans, listed.truncated ? goOn : endSearch, selectSearch], {
-      startedAt,
-      cursor: listed.truncated ? listed.cursor : null,
-      objectKeys: JSON.stringify(old.map(({ key }) => key)),
-      deleteAfter: new Date(Date.parse(startedAt) + GRACE_MS).toISOString(),
-      now,
-    })
+    ;[, , [search]] = await runBatch(
+      DB,
+      [addUnreferencedToOrphans, listed.truncated ? saveCursor : endSearch, selectSearch],
+      {
+        startedAt,
+        cursor: listed.truncated ? listed.cursor : null,
+        objectKeys: JSON.stringify(old.map(({ key }) => key)),
+        deleteAfter: new Date(Date.parse(startedAt) + GRACE_MS).toISOString(),
+        now,
+      },
+    )
   }
 }

@@ -1,8 +1,8 @@
-/** Orphaned objects: those in R2 that nothing refers to. They are in a table until they are surely gone. */
+/** Orphaned objects: objects in R2 that no row refers to. The table `orphanedObjects` lists them until the sweep has deleted them. */
 
 const HOUR_MS = 3_600_000
 
-/** From when the sweep deletes an object: an hour after the last lease that could still write it. */
+/** When the sweep may delete an object: an hour after the last lease that could still write it. */
 export function deleteAfter(lastLeaseExpiresAt: Date): string {
   return new Date(lastLeaseExpiresAt.getTime() + HOUR_MS).toISOString()
 }

@@ -1,4 +1,4 @@
-/** Which rows refer to an object of the store. */
+/** The rows that refer to objects of the store: session files and profile pictures. */
 import { eq, type SQLWrapper, sql } from 'drizzle-orm'
 import { profilePictures, sessionFiles } from '../db/schema.ts'
 import { query } from '../db/statement.ts'

@@ -1,6 +1,6 @@
 /**
- * The sweep: deletes the objects that nothing refers to. It never deletes one that a row refers to: after a restore, an object may
- * be in use again. Only a completed upload and this task remove rows from the table.
+ * The sweep: deletes orphaned objects when they are due. It never deletes an object that a row refers to: after a restore, an
+ * orphaned object may be in use again. Only the sweep and completed uploads remove objects from the orphans.
  */
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
@@ -24,7 +24,7 @@ export const selectDue = unguarded(() =>
     .limit(PAGE_SIZE),
 )
 
-export const forget = unguarded(() =>
+export const removeFromOrphans = unguarded(() =>
   query
     .delete(orphanedObjects)
     .where(
@@ -35,7 +35,7 @@ export const forget = unguarded(() =>
     ),
 )
 
-/** Deletes some pages of the objects that are due. If R2 fails, the table keeps them for the next tick. */
+/** Deletes some pages of the objects that are due. If R2 fails, they stay in the table for the next tick. */
 export async function deleteOrphanedObjects({ DB, OBJECTS }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
   for (let page = 0; page < PAGES_A_TICK; page++) {
@@ -45,7 +45,7 @@ export async function deleteOrphanedObjects({ DB, OBJECTS }: TickEnvironment, in
     const unreferenced = due.flatMap((object) => (object.isReferenced ? [] : [object.objectKey]))
     // R2 refuses an empty list.
     if (unreferenced.length > 0) await OBJECTS.delete(unreferenced)
-    await runBatch(DB, [forget], { objectKeys: JSON.stringify(objectKeys) })
+    await runBatch(DB, [removeFromOrphans], { objectKeys: JSON.stringify(objectKeys) })
     if (objectKeys.length < PAGE_SIZE) return
   }
 }
