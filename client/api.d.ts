@@ -1465,7 +1465,7 @@ export interface components {
         };
         ProjectSchedulePage: {
             items: components["schemas"]["ProjectScheduleState"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         ProjectScheduleState: {
@@ -1527,7 +1527,7 @@ export interface components {
         };
         AgentSchedulePage: {
             items: components["schemas"]["AgentScheduleState"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         AgentScheduleState: {
@@ -1563,7 +1563,7 @@ export interface components {
         };
         SessionFilePage: {
             items: components["schemas"]["SessionFile"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         SessionFile: {
@@ -1718,7 +1718,7 @@ export interface components {
         };
         ApiKeyPage: {
             items: components["schemas"]["ApiKey"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         ApiKey: {
@@ -1758,7 +1758,7 @@ export interface components {
         };
         AuditEventPage: {
             items: components["schemas"]["AuditEvent"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         AuditEvent: {
@@ -1818,7 +1818,7 @@ export interface components {
         };
         ProjectPage: {
             items: components["schemas"]["Project"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         Agent: {
@@ -1849,7 +1849,7 @@ export interface components {
         };
         AgentPage: {
             items: components["schemas"]["Agent"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         Session: {
@@ -1879,7 +1879,7 @@ export interface components {
         };
         SessionPage: {
             items: components["schemas"]["Session"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         PullRequest: {
@@ -1909,7 +1909,7 @@ export interface components {
         };
         PullRequestPage: {
             items: components["schemas"]["PullRequest"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         User: {
@@ -1937,7 +1937,7 @@ export interface components {
         };
         UserPage: {
             items: components["schemas"]["User"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         PinPage: {
@@ -1975,7 +1975,7 @@ export interface components {
         };
         ProjectScheduleRunPage: {
             items: components["schemas"]["Run"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         Run: {
@@ -2021,12 +2021,12 @@ export interface components {
         };
         AgentScheduleRunPage: {
             items: components["schemas"]["Run"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         RunPage: {
             items: components["schemas"]["Run"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         RunEndpointWithSecret: {
@@ -2092,7 +2092,7 @@ export interface components {
         };
         SkillPage: {
             items: components["schemas"]["SkillSummary"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         SkillSummary: {
@@ -2116,7 +2116,7 @@ export interface components {
         };
         EnvironmentVariablePage: {
             items: components["schemas"]["EnvironmentVariable"][];
-            /** @description Where the next page begins; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
         EnvironmentVariables: {
@@ -2512,9 +2512,9 @@ export interface operations {
     listProjectSchedules: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -2809,9 +2809,9 @@ export interface operations {
     listAgentSchedules: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -3074,9 +3074,9 @@ export interface operations {
     listSessionFiles: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -4668,9 +4668,9 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -5256,9 +5256,9 @@ export interface operations {
     listAuditEvents: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -5995,9 +5995,9 @@ export interface operations {
     listProjects: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -6702,9 +6702,9 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -7300,9 +7300,9 @@ export interface operations {
         parameters: {
             query?: {
                 projectId?: string;
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -7928,9 +7928,9 @@ export interface operations {
         parameters: {
             query?: {
                 projectId?: string;
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -8508,9 +8508,9 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -9701,9 +9701,9 @@ export interface operations {
     listProjectScheduleRuns: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -10016,9 +10016,9 @@ export interface operations {
     listAgentScheduleRuns: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -10303,9 +10303,9 @@ export interface operations {
             query?: {
                 /** @description Which runs. */
                 status?: "pending" | "delivered" | "failed" | "skipped";
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -11647,9 +11647,9 @@ export interface operations {
     listSkills: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -11893,9 +11893,9 @@ export interface operations {
     listEnvironmentVariables: {
         parameters: {
             query?: {
-                /** @description The most items of a page, from 1; above 1000 it means 1000. */
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
-                /** @description The `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;

@@ -1,4 +1,4 @@
-/** The app: middleware in order, every operation, and what answers when nothing else does. */
+/** The app: middleware in order, every operation, and the responses for unknown paths, other methods and failures. */
 
 import type { Context } from 'hono'
 import { cors } from 'hono/cors'
@@ -6,20 +6,21 @@ import { HonoBase as Hono } from 'hono/hono-base'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { BOOKMARK } from './access/replica.ts'
 import { isUnavailable } from './db/failures.ts'
-import { ApiError, errorResponse, unavailable, unforeseen } from './errors.ts'
+import { ApiError, errorResponse, internalError, unavailable } from './errors.ts'
 import { health } from './health.ts'
 import type { HonoEnvironment } from './http/context.ts'
 import { mount } from './http/mount.ts'
+import { describeProblem, describeSent, describeSize } from './http/problems.ts'
 import { logRequest } from './http/request-log.ts'
 import { operations } from './operations.ts'
 
-/** A deployment serves the same paths at its origin and under this prefix (docs/contract.md, Addresses). */
+/** A deployment serves the same paths at its origin and under this prefix. */
 const PREFIX = '/api/public-api'
 
-/** More than any client of this service has to say. */
+/** Well above what clients of this service send. */
 const HEADERS_LIMIT_BYTES = 16 * 1024
 
-/** Answers are data: nothing in them is ever to run, be framed or be guessed at by a browser. */
+/** Responses are data: a browser never runs, frames or sniffs them. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 const SECURITY_HEADERS = Object.entries({
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -28,11 +29,11 @@ const SECURITY_HEADERS = Object.entries({
   'X-Content-Type-Options': 'nosniff',
 })
 
-/** The reference page reaches its own origin and no other. Its viewer writes styles into it, and no script. */
+/** The reference page loads from its own origin only. Its viewer adds inline styles, but no inline script. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Lets browsers on the origins of the setting call the service, and read what its answers say in headers. */
+/** Lets pages on the configured origins call the service and read the headers of its responses. */
 const allowOrigins = cors({
   origin: (origin, c) => (c.env.CORS_ORIGINS.split(/ *, */).includes(origin) ? origin : null),
   allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -66,8 +67,11 @@ export function createApp(): Hono<HonoEnvironment> {
   })
   app.use((c, next) => (c.env.CORS_ORIGINS ? allowOrigins(c, next) : next()))
   app.use(async (c, next) => {
-    if (sizeOf(c.req.raw.headers) > HEADERS_LIMIT_BYTES) {
-      throw new ApiError(431, `The headers may have at most ${HEADERS_LIMIT_BYTES} bytes.`)
+    const bytes = sizeOf(c.req.raw.headers)
+    if (bytes > HEADERS_LIMIT_BYTES) {
+      const sent = `${bytes} bytes`
+      const problem = { wrong: 'are too large', sent, allowed: `up to ${describeSize(HEADERS_LIMIT_BYTES)}` }
+      throw new ApiError(431, describeProblem('headers', problem))
     }
     await next()
   })
@@ -76,34 +80,34 @@ export function createApp(): Hono<HonoEnvironment> {
   app.get('/health', health)
   for (const path of ['/openapi.json', '/docs', '/docs/:file']) app.get(path, serveAsset)
   for (const [path, methods] of methodsByPath(app)) {
-    app.all(path, () => {
-      throw new ApiError(405, `This path answers ${methods.join(', ')} only.`, { Allow: methods.join(', ') })
+    const allowed = methods.join(', ')
+    app.all(path, (c) => {
+      const problem = { wrong: 'is not allowed for this path', sent: describeSent(c.req.method), allowed }
+      throw new ApiError(405, describeProblem('method', problem), { Allow: allowed })
     })
   }
 
-  app.notFound((c) =>
-    errorResponse(c, new ApiError(404, 'There is nothing at this path. /openapi.json lists what there is.')),
-  )
+  app.notFound((c) => errorResponse(c, new ApiError(404, 'No such path. See /openapi.json.')))
   app.onError((error, c) => {
     if (error instanceof ApiError) return errorResponse(c, error)
-    const maySay503 = 503 in (c.get('contract')?.errors ?? {})
-    return errorResponse(c, maySay503 && isUnavailable(error) ? unavailable() : unforeseen())
+    const documents503 = 503 in (c.get('contract')?.errors ?? {})
+    return errorResponse(c, documents503 && isUnavailable(error) ? unavailable() : internalError())
   })
   return app
 }
 
-/** The file of `public/` that the path names. */
+/** Serves a file of `public/`. */
 async function serveAsset(c: Context<HonoEnvironment>): Promise<Response> {
   const { path } = c.req
   const asset = await c.env.ASSETS.fetch(new Request(new URL(path, c.req.url), c.req.raw))
-  // Else there is none, or it is sent on to another spelling of its path.
+  // The file is missing, or the assets redirect to another spelling of its path.
   if (!asset.ok && asset.status !== 304) return c.notFound()
-  // Also with 304, whose headers take the place of those that a browser has kept.
+  // For 304 too, because its headers replace the headers in the browser's cache.
   c.set('isPage', path === '/docs')
   return new Response(asset.body, asset)
 }
 
-/** The bytes of names and values, as far as they are ASCII. */
+/** The bytes of ASCII names and values. */
 function sizeOf(headers: Headers): number {
   let size = 0
   for (const [name, value] of headers) size += name.length + value.length
@@ -111,8 +115,8 @@ function sizeOf(headers: Headers): number {
 }
 
 /**
- * The path as it was sent, without the prefix. It is decoded only after the route is known, so that an encoded slash stays
- * inside its segment.
+ * The path as it was sent, without the prefix. It is decoded after routing, so that an encoded slash stays inside its
+ * segment.
  */
 function pathOf(request: Request): string {
   const start = request.url.indexOf('/', request.url.indexOf('://') + 3)
@@ -121,13 +125,13 @@ function pathOf(request: Request): string {
   return path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path
 }
 
-/** The methods of each path. Middleware, which is added to every method, has none. */
+/** The methods of each path. Routes for all methods are middleware. */
 function methodsByPath(app: Hono<HonoEnvironment>): Map<string, string[]> {
   const methods = new Map<string, string[]>()
   for (const { path, method } of app.routes) {
     if (method === 'ALL') continue
-    const answered = method === 'GET' ? ['GET', 'HEAD'] : [method]
-    methods.set(path, [...(methods.get(path) ?? []), ...answered])
+    const allowed = method === 'GET' ? ['GET', 'HEAD'] : [method]
+    methods.set(path, [...(methods.get(path) ?? []), ...allowed])
   }
   return methods
 }

@@ -1,7 +1,7 @@
-/** Refusals, and the one shape in which they leave: `{ "error": string }` (SPEC.txt, Errors). */
+/** Errors of the API, and their one shape in responses: `{ "error": string }`. */
 import type { Context } from 'hono'
 
-/** An answer that is not a success. The message tells the caller what to change, never what went wrong inside. */
+/** A response that is not a success. The message tells the client what to change, never what failed inside. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
@@ -14,38 +14,52 @@ export class ApiError extends Error {
   }
 }
 
-/** How soon a client may ask again when a store is away, in seconds. */
-const RETRY_AFTER_SECONDS = '5'
+/** What is wrong with one value of the input: the parts of a sentence that http/problems.ts writes. */
+export interface Problem {
+  /** Follows the name of the value: `is too long`. */
+  readonly wrong: string
+  readonly allowed: string
+  /** What was sent, where the value itself does not show it: `300 characters`. Never text of the client. */
+  readonly sent?: string
+}
+
+const RATE_LIMIT_SECONDS = 60
+const RETRY_AFTER_SECONDS = 5
 
 export const unauthorized = {
   missing: () =>
-    new ApiError(401, 'Send your API key in the header "Authorization: Bearer <API_KEY>".', {
+    new ApiError(401, 'The API key is missing. Send it in the header "Authorization: Bearer <API key>".', {
       'WWW-Authenticate': 'Bearer',
     }),
   invalid: () =>
-    new ApiError(401, 'The API key is not valid. Check that it is whole, or ask for a new one.', {
-      'WWW-Authenticate': 'Bearer error="invalid_token"',
-    }),
+    new ApiError(
+      401,
+      'The API key is not valid: it is incomplete, expired or revoked. Use another API key.',
+      {
+        'WWW-Authenticate': 'Bearer error="invalid_token"',
+      },
+    ),
 }
 
-/** The key's scope is right, but it is limited to other projects than the one asked for. */
-export const outOfReach = () => new ApiError(403, 'This API key is limited to other projects.')
+/** The API key has the scope, but is restricted to projects other than the requested one. */
+export const outOfReach = () => new ApiError(403, 'This API key is restricted to other projects.')
 
 export const tooManyRequests = () =>
-  new ApiError(429, 'Too many requests. Wait a minute, then try again.', { 'Retry-After': '60' })
-
-export const unavailable = () =>
-  new ApiError(503, 'The service cannot answer right now. Try again in a few seconds.', {
-    'Retry-After': RETRY_AFTER_SECONDS,
+  new ApiError(429, `Too many requests. Retry after ${RATE_LIMIT_SECONDS} seconds.`, {
+    'Retry-After': String(RATE_LIMIT_SECONDS),
   })
 
-export const unforeseen = () =>
+export const unavailable = (message = 'The service is temporarily unavailable.') =>
+  new ApiError(503, `${message} Retry after ${RETRY_AFTER_SECONDS} seconds.`, {
+    'Retry-After': String(RETRY_AFTER_SECONDS),
+  })
+
+export const internalError = () =>
   new ApiError(
     500,
-    'The service failed to answer. Try again, and if it lasts, report the X-Request-Id of this response.',
+    'The request failed because of an internal error. Retry it; if it fails again, report the X-Request-Id of this response.',
   )
 
-/** Answers with a refusal in the one error shape. */
-export function errorResponse(c: Context, refusal: ApiError): Response {
-  return c.json({ error: refusal.message }, refusal.status as 400, refusal.headers)
+export function errorResponse(c: Context, { message, status, headers }: ApiError): Response {
+  return c.json({ error: message }, status as 400, headers)
 }

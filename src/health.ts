@@ -1,4 +1,4 @@
-/** `GET /health`: whether this deployment can serve. It needs no key and says nothing of what is stored. */
+/** `GET /health`: whether this deployment can serve requests. It needs no API key and reveals nothing that is stored. */
 import { eq, sql } from 'drizzle-orm'
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Context } from 'hono'
@@ -7,15 +7,15 @@ import { addressOf, countAgainst } from './access/rate-limit.ts'
 import { parseKeyRing } from './crypto/key-ring.ts'
 import { query, runBatch, unguarded } from './db/statement.ts'
 import type { Environment } from './environment.ts'
-import { ApiError, errorResponse } from './errors.ts'
+import { errorResponse, unavailable } from './errors.ts'
 import type { HonoEnvironment } from './http/context.ts'
 
-/** Where wrangler records the migrations that it applied. */
+/** The table in which wrangler records the applied migrations. */
 const appliedMigrations = sqliteTable('d1_migrations', { name: text().notNull() })
 
 const NEWEST_MIGRATION = `${journal.entries.at(-1)?.tag}.sql`
 
-/** A row if the migration is applied, whatever came after it: the database may be ahead of the code, while it is deployed. */
+/** During a deployment the database is ahead of the code, so later migrations are ignored. */
 export const selectMigration = unguarded(() =>
   query
     .select({ name: appliedMigrations.name })
@@ -25,7 +25,6 @@ export const selectMigration = unguarded(() =>
 
 export const selectOne = unguarded(() => query.select({ one: sql<1>`1`.as('one') }).from(sql`(select 1)`))
 
-/** 200 and what is well; or 503 and what is not, in the one error shape. */
 export async function health(c: Context<HonoEnvironment>): Promise<Response> {
   await countAgainst('REFUSAL_RATE_LIMIT', `health ${addressOf(c.req.raw)}`, c.env)
   const database = await databaseHealth(c.env.DB)
@@ -34,12 +33,14 @@ export async function health(c: Context<HonoEnvironment>): Promise<Response> {
   if (database === 'answers' && schema === 'current' && encryptionKeys === 'configured') {
     return c.json({ database, schema, encryptionKeys })
   }
-  return errorResponse(
-    c,
-    new ApiError(503, `database: ${database}; schema: ${schema}; encryptionKeys: ${encryptionKeys}`, {
-      'Retry-After': '5',
-    }),
-  )
+  const problems = [
+    ...(database === 'answers' ? [] : ['The database does not answer.']),
+    ...(schema === 'not current'
+      ? [`The schema is not current: apply the migrations up to ${NEWEST_MIGRATION}.`]
+      : []),
+    ...(encryptionKeys === 'configured' ? [] : ['ENCRYPTION_KEYS is not configured.']),
+  ]
+  return errorResponse(c, unavailable(problems.join(' ')))
 }
 
 async function databaseHealth(database: D1Database): Promise<'answers' | 'does not answer'> {
@@ -51,14 +52,14 @@ async function databaseHealth(database: D1Database): Promise<'answers' | 'does n
   }
 }
 
-async function schemaHealth(database: D1Database): Promise<string> {
+async function schemaHealth(database: D1Database): Promise<'current' | 'not current'> {
   try {
     const [[applied]] = await runBatch(database, [selectMigration], { name: NEWEST_MIGRATION })
     if (applied) return 'current'
   } catch {
-    // The table of migrations is not there: none was applied.
+    // Without applied migrations there is no such table.
   }
-  return `not current, apply the migrations up to ${NEWEST_MIGRATION}`
+  return 'not current'
 }
 
 function keysHealth({ ENCRYPTION_KEYS }: Environment): 'configured' | 'not configured' {

@@ -342,7 +342,7 @@ describe('createApiKey', () => {
     const [first = ''] = projectIds
     for (const refused of [projectIds, [first, first.toUpperCase()]]) {
       const { status, body } = await create(admin, { projectIds: refused })
-      expect([status, body.error]).toEqual([400, expect.stringMatching('^projectIds: ')])
+      expect([status, body.error]).toEqual([400, expect.stringMatching('^projectIds')])
     }
   })
 
@@ -665,7 +665,7 @@ describe('deleteApiKey with descendants', () => {
     const { status, body } = await remove(admin, id, `?descendants=${value}`)
     expect([status, body.error]).toEqual([
       400,
-      `descendants: expected "true" or "false", got ${JSON.stringify(value)}`,
+      `descendants is not one of the allowed values; got ${JSON.stringify(value)}; allowed: "true" or "false".`,
     ])
     expect(await isLive(token)).toBe(true)
   })
@@ -855,7 +855,7 @@ describe('rotateApiKey', () => {
     const { id } = await workspace.addKeyWithId()
     const before = await stored(workspace)
     const { status, body } = await rotate(admin, id, json)
-    expect([status, body.error]).toEqual([400, expect.stringMatching(`^${Object.keys(json)[0]}: `)])
+    expect([status, body.error]).toEqual([400, expect.stringMatching(`^${Object.keys(json)[0]} `)])
     expect(await stored(workspace)).toEqual(before)
   })
 

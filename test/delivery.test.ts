@@ -1147,7 +1147,7 @@ describe('a URL that is not allowed any more', () => {
     const { lastError, status } = await runOf(workspace, runId)
     expect([status, lastError]).toEqual([
       'pending',
-      'The URL of the run endpoint is not allowed: expected a URL that begins with https://',
+      'The URL of the run endpoint does not begin with https://; allowed: an https URL of a public host, such as "https://hooks.example.com/runs".',
     ])
   })
 

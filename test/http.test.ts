@@ -73,7 +73,7 @@ const SCHEDULE = '{"cron":"0 6 * * *"}'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const notJson = ({ length }: Uint8Array) => ({
-  error: `body: expected valid JSON in UTF-8, got ${length} bytes that are not`,
+  error: `body is not valid JSON in UTF-8; got ${length} bytes; allowed: JSON in UTF-8.`,
 })
 
 function streamOf(bytes: Uint8Array): ReadableStream {
@@ -292,9 +292,15 @@ describe('the order of the checks', () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey({ scopes: [], userId: null })
     const path = await request('GET', '/v1/skills/7', { key })
-    expect([path.status, path.body.error]).toEqual([400, 'skillId: expected a UUID, got "7"'])
+    expect([path.status, path.body.error]).toEqual([
+      400,
+      `skillId has the wrong format; got "7"; allowed: a UUID such as "${ID}".`,
+    ])
     const body = await request('PATCH', `/v1/pins/session/${ID}`, { key, json: { placement: 3 } })
-    expect([body.status, body.body.error]).toEqual([400, 'placement: expected an object, got 3'])
+    expect([body.status, body.body.error]).toEqual([
+      400,
+      'placement is not an object; got 3; allowed: an object with target, position.',
+    ])
   })
 
   it('looks at the caller scope before what there is', async () => {
@@ -371,7 +377,7 @@ describe('bodies', () => {
   ])('refuses %s', async (type) => {
     const { workspace, post } = await withAgent()
     const answer = await post(bytesOf(SCHEDULE), { 'Content-Type': type })
-    const error = `Content-Type: expected "application/json" in UTF-8, got ${JSON.stringify(type)}`
+    const error = `Content-Type is not supported; got ${JSON.stringify(type)}; allowed: "application/json" in UTF-8.`
     expect([answer.status, answer.body]).toEqual([400, { error }])
     expect(await workspace.dump('schedules')).toEqual([])
   })
@@ -379,7 +385,7 @@ describe('bodies', () => {
   it('refuses a body without a content type', async () => {
     const { key, agentId } = await withAgent()
     const answer = await request('POST', `/v1/agents/${agentId}/schedules`, { key, body: bytesOf(SCHEDULE) })
-    const error = 'Content-Type: expected "application/json" in UTF-8, got none'
+    const error = 'Content-Type is missing; allowed: "application/json" in UTF-8.'
     expect([answer.status, answer.body]).toEqual([400, { error }])
   })
 
@@ -388,7 +394,7 @@ describe('bodies', () => {
     ['an empty body', ''],
   ])('refuses %s as malformed', async (_name, body) => {
     const { post } = await withAgent()
-    const error = 'body: expected valid JSON in UTF-8, got nothing'
+    const error = 'body is empty; allowed: JSON in UTF-8.'
     const answer = await post(body)
     expect([answer.status, answer.body]).toEqual([400, { error }])
   })
@@ -463,7 +469,10 @@ describe('bodies', () => {
           body,
           headers: { 'Content-Type': 'application/json' },
         })
-        expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('unknown property')])
+        expect([answer.status, answer.body.error]).toEqual([
+          400,
+          expect.stringContaining('is not a known property'),
+        ])
       }
     },
   )
@@ -497,10 +506,10 @@ describe('bodies', () => {
   })
 
   it.each([
-    ['a high surrogate', '\\ud83d', 'surrogates'],
-    ['a low surrogate', '\\udc00', 'surrogates'],
-    ['surrogates in the wrong order', '\\udc00\\ud83d', 'surrogates'],
-    ['NUL', '\\u0000', 'NUL'],
+    ['a high surrogate', '\\ud83d', 'a lone surrogate'],
+    ['a low surrogate', '\\udc00', 'a lone surrogate'],
+    ['surrogates in the wrong order', '\\udc00\\ud83d', 'a lone surrogate'],
+    ['NUL', '\\u0000', 'a NUL character'],
   ])('refuses %s in a string, and says so', async (_name, escaped, word) => {
     const { workspace, key, post } = await withAgent()
     const projectId = await workspace.addProject()

@@ -81,7 +81,7 @@ describe.each(readers)('$operationId', ({ operationId, contract, row }) => {
 
   it.runIf(contract.actsAsUser)('reads no large body for a key without a user', async () => {
     expect(await refused({ userId: null })).toEqual(
-      all({ status: 400, error: expect.stringContaining('acts for no user') }),
+      all({ status: 400, error: expect.stringContaining('does not act as a user') }),
     )
   })
 

@@ -8,6 +8,8 @@ import { now, type ResourceType, Workspace } from './support/workspace.ts'
 const PLACEMENTS = sized(500, 2000)
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const ALLOWED_ID = 'allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".'
+const ALLOWED_TYPES = 'allowed: "session", "pull_request" or "project".'
 const TYPES: ResourceType[] = ['session', 'pull_request', 'project']
 
 /** A workspace with `count` pins of all types. */
@@ -100,22 +102,22 @@ describe('updatePin', () => {
   })
 
   it.each([
-    [{}, 'placement: required, expected an object'],
+    [{}, 'placement is missing; allowed: an object with target, position.'],
     [
       { placement: {} },
-      'placement.target: required, expected an object; placement.position: required, expected "before" or "after"',
+      'placement.target is missing; allowed: an object with type, id. placement.position is missing; allowed: "before" or "after".',
     ],
     [
       { placement: { target: { type: 'session', id: 'x' }, position: 'before' } },
-      'placement.target.id: expected a UUID, got "x"',
+      `placement.target.id has the wrong format; got "x"; ${ALLOWED_ID}`,
     ],
     [
       { placement: { target: { type: 'user', id: 'x' }, position: 'under' } },
-      'placement.target.type: expected "session" or "pull_request" or "project", got "user"; placement.target.id: expected a UUID, got "x"; placement.position: expected "before" or "after", got "under"',
+      `placement.target.type is not one of the allowed values; got "user"; ${ALLOWED_TYPES} placement.target.id has the wrong format; got "x"; ${ALLOWED_ID} placement.position is not one of the allowed values; got "under"; allowed: "before" or "after".`,
     ],
-    [{ placement: 3 }, 'placement: expected an object, got 3'],
-    [[], 'body: expected an object, got an array of 0'],
-    [null, 'body: expected an object, got null'],
+    [{ placement: 3 }, 'placement is not an object; got 3; allowed: an object with target, position.'],
+    [[], 'body is not an object; got an array of length 0; allowed: an object with placement.'],
+    [null, 'body is not an object; got null; allowed: an object with placement.'],
   ])('refuses the body %j', async (json, error) => {
     const { key, pins } = await withPins(1)
     const [a] = pins as [Pin]
@@ -141,9 +143,9 @@ describe('updatePin', () => {
     const { key, pins } = await withPins(1)
     const [a] = pins as [Pin]
     const json = spoil({ placement: { target: a, position: 'before' } } as never)
-    const response = await request('PATCH', `/v1/pins/${a.type}/${a.id}`, { key, json })
-    const error = `${name}: unknown property, expected ${known}`
-    expect([response.status, response.body]).toEqual([400, { error }])
+    const answer = await request('PATCH', `/v1/pins/${a.type}/${a.id}`, { key, json })
+    const error = `${name} is not a known property; known: ${known}.`
+    expect([answer.status, answer.body]).toEqual([400, { error }])
   })
 
   it('refuses an unknown type or an invalid id in the path', async () => {
@@ -153,10 +155,13 @@ describe('updatePin', () => {
     const wrongType = await request('PATCH', `/v1/pins/user/${a.id}`, { key, json })
     expect(wrongType.status).toBe(400)
     expect(wrongType.body.error).toBe(
-      'resourceType: expected "session" or "pull_request" or "project", got "user"',
+      `resourceType is not one of the allowed values; got "user"; ${ALLOWED_TYPES}`,
     )
     const wrongId = await request('PATCH', '/v1/pins/session/7', { key, json })
-    expect([wrongId.status, wrongId.body]).toEqual([400, { error: 'resourceId: expected a UUID, got "7"' }])
+    expect([wrongId.status, wrongId.body]).toEqual([
+      400,
+      { error: `resourceId has the wrong format; got "7"; ${ALLOWED_ID}` },
+    ])
   })
 
   it('returns 404 if the resource, or the target, does not exist for this caller', async () => {
@@ -565,9 +570,12 @@ describe.each(['PUT', 'DELETE'])('%s of a pin', (method) => {
   it('refuses an unknown type or an invalid id', async () => {
     const { key, pins } = await withPins(1)
     const wrongType = await request(method, `/v1/pins/user/${pins[0]?.id}`, { key })
-    expect([wrongType.status, wrongType.body.error]).toEqual([400, expect.stringMatching(/^resourceType: /)])
+    expect([wrongType.status, wrongType.body.error]).toEqual([400, expect.stringMatching(/^resourceType /)])
     const wrongId = await request(method, '/v1/pins/session/7', { key })
-    expect([wrongId.status, wrongId.body]).toEqual([400, { error: 'resourceId: expected a UUID, got "7"' }])
+    expect([wrongId.status, wrongId.body]).toEqual([
+      400,
+      { error: `resourceId has the wrong format; got "7"; ${ALLOWED_ID}` },
+    ])
     expect(await listed(key)).toEqual(names(pins))
   })
 })

@@ -286,7 +286,7 @@ describe('userId', () => {
       const key = await workspace.addKey({ userId: longest })
       expect((await deletePicture(longest, { key })).body).toEqual({ userId: longest, deleted: true })
       const answer = await deletePicture(character.repeat(256), { key })
-      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^userId: /)])
+      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^userId /)])
     }
   })
 
@@ -294,7 +294,7 @@ describe('userId', () => {
     const { key } = await withKey()
     for (const id of ['\0', 'a\0', '\0a']) {
       const answer = await deletePicture(id, { key })
-      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^userId: /)])
+      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^userId /)])
     }
   })
 })

@@ -311,7 +311,8 @@ describe('the errors of retrieveSkill', () => {
   ])('returns 400 for the id %s', async (id) => {
     const { key } = await withSkill()
     const { status, body } = await request('GET', `/v1/skills/${id}`, { key })
-    const error = `skillId: expected a UUID, got ${JSON.stringify(decodeURIComponent(id))}`
+    const sent = JSON.stringify(decodeURIComponent(id))
+    const error = `skillId has the wrong format; got ${sent}; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".`
     expect([status, body]).toEqual([400, { error }])
   })
 
@@ -445,7 +446,7 @@ describe('createSkill', () => {
       const file = { filename: 'a', content: '', [part]: value }
       const change = isOfFile ? { files: [...NEW_SKILL.files, file] } : { [part]: value }
       const error = expect.stringMatching(
-        new RegExp(`^${isOfFile ? `files\\.2\\.${part}` : part}: expected `),
+        new RegExp(`^${isOfFile ? `files\\.2\\.${part}` : part} (is|has) .*; allowed: `),
       )
       for (const response of [await create({ name: 'other', ...change }), await update(id, change)]) {
         expect([response.status, response.body]).toEqual([400, { error }])
@@ -480,35 +481,59 @@ describe('createSkill', () => {
   const named = (...filenames: string[]) => filenames.map((filename) => ({ filename, content: '' }))
 
   it.each([
-    ['201 files', filesOf(...Array(201).fill('')), /^files: expected up to 200 files, got an array of 201$/],
-    ['4 MiB and 1 byte', filesOf(...Array(4).fill('\u00e9'.repeat(MEBIBYTE / 2)), 'x'), /^files: .* 4 MiB/],
-    ['a filename twice', named('a.md', 'b.md', 'a.md'), /^files: .* case, got an array of 3$/],
-    ['filenames that differ in case', named('SKILL.md', 'skill.md'), /^files: .* case, got an array of 2$/],
-    ['folders that differ in case', named('Docs/a.md', 'docs/A.md'), /^files: .* case, got an array of 2$/],
+    [
+      '201 files',
+      filesOf(...Array(201).fill('')),
+      /^files has too many items; got an array of length 201; allowed: up to 200 files\.$/,
+    ],
+    [
+      '4 MiB and 1 byte',
+      filesOf(...Array(4).fill('\u00e9'.repeat(MEBIBYTE / 2)), 'x'),
+      /^files is too large; got 4194305 bytes; allowed: .* 4 MiB /,
+    ],
+    [
+      'a filename twice',
+      named('a.md', 'b.md', 'a.md'),
+      /^files has a filename several times; allowed: .* case\.$/,
+    ],
+    [
+      'filenames that differ in case',
+      named('SKILL.md', 'skill.md'),
+      /^files has a filename several times; allowed: .* case\.$/,
+    ],
+    [
+      'folders that differ in case',
+      named('Docs/a.md', 'docs/A.md'),
+      /^files has a filename several times; allowed: .* case\.$/,
+    ],
     [
       'filenames that differ in the case of \u00c9',
       named('\u00c9.md', '\u00e9.md'),
-      /^files: .* case, got an array of 2$/,
+      /^files has a filename several times; allowed: .* case\.$/,
     ],
     [
       'filenames that differ in the case of \u03a3',
       named('\u03a3.md', '\u03c2.md'),
-      /^files: .* case, got an array of 2$/,
+      /^files has a filename several times; allowed: .* case\.$/,
     ],
     [
       'filenames that differ in the case of \u1e9e',
       named('\u1e9e.md', '\u00df.md'),
-      /^files: .* case, got an array of 2$/,
+      /^files has a filename several times; allowed: .* case\.$/,
     ],
     [
       'filenames that differ in Unicode form',
       named('\u00e9.md', 'e\u0301.md'),
-      /^files: .* case, got an array of 2$/,
+      /^files has a filename several times; allowed: .* case\.$/,
     ],
-    ['a file without content', [{ filename: 'a' }], /^files\.0\.content: required/],
-    ['a file with one property more', [{ filename: 'a', content: '', id: 'x' }], /^files\.0\.id: unknown/],
-    ['files by name', { 'SKILL.md': '' }, /^files: expected an array/],
-  ])('refuses %s, and changes nothing', async (_, files, error) => {
+    ['a file without content', [{ filename: 'a' }], /^files\.0\.content is missing;/],
+    [
+      'a file with one property more',
+      [{ filename: 'a', content: '', id: 'x' }],
+      /^files\.0\.id is not a known property;/,
+    ],
+    ['files by name', { 'SKILL.md': '' }, /^files is not an array;/],
+  ])('refuses %s, with nothing changed', async (_, files, error) => {
     const { create, update, rows } = await withSkills()
     const { id } = (await create()).body
     const before = await rows()
@@ -522,10 +547,10 @@ describe('createSkill', () => {
     const { create, rows } = await withSkills()
     for (const part of ['name', 'description', 'files']) {
       const { status, body } = await create({ [part]: undefined })
-      expect([status, body.error]).toEqual([400, expect.stringContaining(`${part}: required`)])
+      expect([status, body.error]).toEqual([400, expect.stringContaining(`${part} is missing;`)])
     }
     expect((await create({ id: crypto.randomUUID() })).body).toEqual({
-      error: 'id: unknown property, expected name, description, files',
+      error: 'id is not a known property; known: name, description, files.',
     })
     expect(await rows()).toEqual({ skills: [], files: [] })
   })

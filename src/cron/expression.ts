@@ -1,22 +1,24 @@
 /**
- * The grammar of cron expressions (docs/contract.md, Schedules). It is closed: all else is refused with a sentence that says why.
+ * The grammar of cron expressions:
  *
  *     expression = "@hourly" | "@daily" | … | minute hour day-of-month month day-of-week
  *     field      = item { "," item }
  *     item       = "*" [ "/" step ] | value [ "-" value ] [ "/" step ]
  */
 
+import type { Problem } from '../errors.ts'
+
 export interface Cron {
   readonly minutes: ReadonlySet<number>
   readonly hours: ReadonlySet<number>
-  /** Of the month, or of the week (0 is Sunday): either will do, if neither is exactly `*`. */
+  /** Of the month, or of the week (0 is Sunday): a day has to match one of both if neither field is exactly `*`. */
   readonly daysOfMonth: ReadonlySet<number>
   readonly daysOfWeek: ReadonlySet<number>
   readonly isAnyDayOfMonth: boolean
   readonly isAnyDayOfWeek: boolean
   /** 1 is January. */
   readonly months: ReadonlySet<number>
-  /** True if neither the minute nor the hour has a `*` or a step: such times follow the wall clock. */
+  /** True if neither the minute nor the hour has a `*` or a step: such times follow the wall clock across clock changes. */
   readonly hasFixedTimes: boolean
 }
 
@@ -35,7 +37,7 @@ const MINUTE: Field = { name: 'minute', min: 0, max: 59 }
 const HOUR: Field = { name: 'hour', min: 0, max: 23 }
 const DAY_OF_MONTH: Field = { name: 'day of month', min: 1, max: 31 }
 const MONTH: Field = { name: 'month', min: 1, max: 12, names: MONTHS }
-/** 7 is Sunday too, but not where a step ends by itself. */
+/** 7 is Sunday too, but a step without a range ends at 6. */
 const DAY_OF_WEEK: Field = { name: 'day of week', min: 0, max: 6, names: WEEKDAYS }
 const SUNDAY = 7
 
@@ -49,20 +51,27 @@ const MACROS: Readonly<Record<string, string>> = {
   '@annually': '0 0 1 1 *',
 }
 
-class CronProblem extends Error {}
+class CronError extends Error {
+  readonly problem: Problem
 
-/** The first thing that is wrong with an expression, or undefined. */
-export function problemOfCron(expression: string): string | undefined {
+  constructor(wrong: string, allowed: string, sent?: string) {
+    super(wrong)
+    this.problem = { wrong, allowed, ...(sent && { sent }) }
+  }
+}
+
+/** The first problem of an expression, if any. */
+export function problemOfCron(expression: string): Problem | undefined {
   try {
     parseCron(expression)
     return undefined
   } catch (error) {
-    if (error instanceof CronProblem) return error.message
+    if (error instanceof CronError) return error.problem
     throw error
   }
 }
 
-/** @throws if the expression is wrong; `problemOfCron` says how. */
+/** @throws {CronError} if the expression has a problem. */
 export function parseCron(expression: string): Cron {
   const fields = split(expression)
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields
@@ -77,7 +86,7 @@ export function parseCron(expression: string): Cron {
     hasFixedTimes: !/[*/]/.test(minute + hour),
   }
   if (cron.isAnyDayOfWeek && !hasAnyDay(cron.daysOfMonth, cron.months)) {
-    throw new CronProblem('expected a day that one of its months has: this never fires')
+    throw new CronError('never fires', 'a day of month that one of its months has')
   }
   return cron
 }
@@ -88,18 +97,15 @@ function split(expression: string): FiveFields {
   if (expression.startsWith('@')) {
     const macro = MACROS[expression]
     if (macro) return macro.split(' ') as FiveFields
-    throw new CronProblem(`expected one of ${Object.keys(MACROS).join(' ')}, or five fields`)
+    throw new CronError('is not a known macro', `${Object.keys(MACROS).join(', ')} or five fields`)
   }
   const fields = expression.split(/ +/)
   if (expression.trim() !== expression || /[^\S ]/.test(expression)) {
-    throw new CronProblem(
-      'expected fields separated by spaces, with no other white space and none at either end',
-    )
+    throw new CronError('has invalid white space', 'spaces between the fields')
   }
   if (fields.length !== 5) {
-    throw new CronProblem(
-      `expected five fields (minute, hour, day of month, month, day of week), got ${fields.length}`,
-    )
+    const allowed = 'minute, hour, day of month, month and day of week'
+    throw new CronError('does not have five fields', allowed, String(fields.length))
   }
   return fields as FiveFields
 }
@@ -115,8 +121,10 @@ function parseField(field: Field, text: string): Set<number> {
 function parseItem(field: Field, part: string): number[] {
   const match = ITEM.exec(part)
   if (!match) {
-    throw new CronProblem(
-      `${field.name}: expected numbers${field.names ? ' or names' : ''}, lists, ranges and steps, such as ${example(field)}`,
+    const values = field.names ? 'numbers, names' : 'numbers'
+    throw new CronError(
+      `has an invalid ${field.name}`,
+      `${values}, lists, ranges and steps, such as ${example(field)}`,
     )
   }
   const [, wild, first, last, stepText] = match
@@ -124,7 +132,11 @@ function parseItem(field: Field, part: string): number[] {
   if (wild !== undefined) return steps(field.min, field.max, step)
   const from = parseValue(field, first ?? '')
   const to = last === undefined ? endOf(field, from, stepText) : parseRangeEnd(field, last, from)
-  if (to < from) throw new CronProblem(`${field.name}: expected a range from the lower to the higher value`)
+  if (to < from)
+    throw new CronError(
+      `has a reversed range of the ${field.name}`,
+      'ranges from the lower to the higher value',
+    )
   return steps(from, to, step)
 }
 
@@ -132,12 +144,12 @@ function steps(from: number, to: number, step: number): number[] {
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step)
 }
 
-/** Where an item without a range ends: at its one value, or, with a step, at the field's end. */
+/** The last value of an item without a range: its only value or, with a step, the maximum of the field. */
 function endOf(field: Field, from: number, stepText: string | undefined): number {
   return stepText === undefined ? from : Math.max(from, field.max)
 }
 
-/** `fri-sun` ends on the Sunday that comes after, which is 7. */
+/** `fri-sun` ends on the Sunday after the Friday, which is 7. */
 function parseRangeEnd(field: Field, text: string, from: number): number {
   const to = parseValue(field, text)
   return field === DAY_OF_WEEK && to === 0 && from > 0 && !/^\d/.test(text) ? SUNDAY : to
@@ -149,16 +161,15 @@ function parseValue(field: Field, text: string): number {
   const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN
   const max = field === DAY_OF_WEEK ? SUNDAY : field.max
   if (value >= field.min && value <= max) return value
-  throw new CronProblem(
-    `${field.name}: expected ${field.min} to ${max}${field.names ? ` or a name such as ${field.names[1]}` : ''}`,
-  )
+  const names = field.names ? ` or a name such as ${field.names[1]}` : ''
+  throw new CronError(`has an invalid ${field.name}`, `${field.min} to ${max}${names}`)
 }
 
 function parseStep(field: Field, text: string): number {
   const size = field.max - field.min + 1
   const step = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN
   if (step >= 1 && step <= size) return step
-  throw new CronProblem(`${field.name}: expected a step from 1 to ${size}`)
+  throw new CronError(`has an invalid step of the ${field.name}`, `steps from 1 to ${size}`)
 }
 
 function example(field: Field): string {

@@ -4,15 +4,18 @@ const SECOND_MS = 1000
 
 const NAME = /^[A-Za-z][A-Za-z0-9_+\-/]*$/
 
-/** Names that ICU knows from old systems and that IANA never had. */
+/** Names that ICU supports for old systems and that are not IANA names. */
 const NOT_IANA =
   /^(?:A[CEGR]T|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|P[LNRS]T|SST|VST|SystemV\/.*)$/i
 
-/** Formats are dear to make. Names come in any case, so there could be more of them than there are time zones. */
+/**
+ * Creating an `Intl.DateTimeFormat` is slow, so they are cached. Names are case-insensitive, so there can be more formats than
+ * time zones.
+ */
 const formats = new Map<string, Intl.DateTimeFormat>()
-const MOST_FORMATS = 1000
+const MAX_FORMATS = 1000
 
-/** True for an IANA name or link that the runtime knows; offsets such as `+02:00` are not names. */
+/** True for an IANA name or link that the runtime knows. Offsets such as `+02:00` are not names. */
 export function isTimezone(name: string): boolean {
   if (!NAME.test(name) || NOT_IANA.test(name)) return false
   try {
@@ -37,7 +40,7 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
       minute: 'numeric',
       second: 'numeric',
     })
-    if (formats.size >= MOST_FORMATS) formats.clear()
+    if (formats.size >= MAX_FORMATS) formats.clear()
     formats.set(timezone, format)
   }
   return format

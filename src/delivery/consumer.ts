@@ -229,7 +229,8 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Out
     const { url } = delivery
     if (url === null) return null
     const problem = problemOfReceiver(url, allowsLocal)
-    if (problem) return { error: `The URL of the run endpoint is not allowed: ${problem}` }
+    if (problem)
+      return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
     const secrets = await openSecrets(delivery, ring)
     if (!secrets) return { error: 'The secret of the run endpoint can’t be opened: rotate it' }
     return attempt(delivery, url, secrets, new Date())

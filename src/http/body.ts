@@ -1,70 +1,82 @@
-/** Reads a body within its limits. */
+/** Reads a request body within its limits. */
 import type { MiddlewareHandler } from 'hono'
 import type { Caller } from '../access/caller.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, type Problem } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
 import { problemOfJson } from './json-bounds.ts'
-import { describeSent } from './problems.ts'
+import { describeProblem, describeSent, describeSize } from './problems.ts'
 
-/** The most that a body may have where the contract doesn't say, and that is read before its key is looked up. */
+/** The size limit of a body if the contract has none. A larger body is read only after its key was looked up. */
 export const BODY_LIMIT_BYTES = 64 * 1024
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
-/** @throws {ApiError} 413 if the body declares more bytes than the limit. */
+/** @throws {ApiError} 413 if `Content-Length` is over the limit. */
 export function requireLengthWithin(limitBytes: number, { headers }: Request): void {
-  if (Number(headers.get('Content-Length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  const bytes = Number(headers.get('Content-Length') ?? 0)
+  if (bytes > limitBytes) throw new ApiError(413, tooLarge(limitBytes, `${bytes} bytes`))
 }
 
-/** @throws {ApiError} 411 if the body doesn't say how long it is. */
+/** @throws {ApiError} 411 if the request has no valid `Content-Length`. */
 export function requireDeclaredLength({ headers }: Request): void {
   if (!/^\d+$/.test(headers.get('Content-Length') ?? '')) {
-    throw new ApiError(411, 'Send the length of the body in the header "Content-Length".')
+    const problem = { wrong: 'is missing', allowed: 'the number of bytes of the body' }
+    throw new ApiError(411, describeProblem('Content-Length', problem))
   }
 }
 
-/** Parses the body once and hands it to the validator that follows. */
+/** Parses the body once, for the validator that follows. */
 export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment> {
   return async (c, next) => {
-    const contentType = c.req.header('Content-Type')
-    if (!JSON_TYPE.test(contentType ?? '')) {
-      const sent = contentType === undefined ? 'none' : describeSent(contentType)
-      throw await c
-        .get('caller')
-        .inputError(`Content-Type: expected "application/json" in UTF-8, got ${sent}`)
-    }
-    const bytes = new Uint8Array(await readBytes(c.req.raw, limitBytes, c.get('caller')))
-    const problem = problemOfJson(bytes)
-    if (problem) throw await c.get('caller').inputError(`body: ${problem}`)
+    const caller = c.get('caller')
+    const typeProblem = problemOfType(c.req.header('Content-Type'))
+    if (typeProblem) throw await caller.inputError(describeProblem('Content-Type', typeProblem))
+    const bytes = new Uint8Array(await readBytes(c.req.raw, limitBytes, caller))
+    const sizeProblem = problemOfJson(bytes)
+    if (sizeProblem) throw await caller.inputError(describeProblem('body', sizeProblem))
     const value = parse(bytes)
-    if (value === undefined) {
-      const sent = bytes.byteLength === 0 ? 'nothing' : `${bytes.byteLength} bytes that are not`
-      throw await c.get('caller').inputError(`body: expected valid JSON in UTF-8, got ${sent}`)
-    }
+    if (value === undefined) throw await caller.inputError(describeProblem('body', notJson(bytes)))
     c.req.json = async () => value as never
     await next()
   }
 }
 
+function problemOfType(contentType: string | undefined): Problem | undefined {
+  const allowed = '"application/json" in UTF-8'
+  if (contentType === undefined) return { wrong: 'is missing', allowed }
+  if (JSON_TYPE.test(contentType)) return undefined
+  return { wrong: 'is not supported', sent: describeSent(contentType), allowed }
+}
+
+function notJson({ byteLength }: Uint8Array): Problem {
+  const allowed = 'JSON in UTF-8'
+  if (byteLength === 0) return { wrong: 'is empty', allowed }
+  return { wrong: 'is not valid JSON in UTF-8', sent: `${byteLength} bytes`, allowed }
+}
+
 /**
- * Reads a body into memory. One that is large, or does not say how long it is, is read only for a key that may act.
- * @throws {ApiError} 413 if the body has more bytes than the limit.
+ * Reads a body into memory. A body over 64 KiB, or without `Content-Length`, is read only for a key that may act.
+ * @throws {ApiError} 413 if the body is over the limit.
  */
 export async function readBytes(request: Request, limitBytes: number, caller: Caller): Promise<ArrayBuffer> {
   const declaredBytes = Number(request.headers.get('Content-Length') ?? Number.NaN)
   const isDeclared = !Number.isNaN(declaredBytes)
   if (!isDeclared || declaredBytes > BODY_LIMIT_BYTES) await caller.requireAuthorized()
-  // The runtime ends a body at its declared length.
+  // The runtime ends a body at its `Content-Length`.
   const bytes = await (isDeclared ? request.arrayBuffer() : readUpTo(limitBytes, request.body))
   if (bytes && bytes.byteLength <= limitBytes) return bytes
-  throw await caller.inputError(tooLarge(limitBytes).message, 413)
+  throw await caller.inputError(tooLarge(limitBytes), 413)
 }
 
-function tooLarge(limitBytes: number): ApiError {
-  return new ApiError(413, `The body may have at most ${limitBytes} bytes.`)
+function tooLarge(limitBytes: number, sent = `more than ${describeSize(limitBytes)}`): string {
+  return describeProblem('body', {
+    wrong: 'is too large',
+    sent,
+    allowed: `up to ${describeSize(limitBytes)}`,
+  })
 }
 
-/** The bytes of the stream, or undefined if there are more than the limit. */
+/** The bytes of the stream, or undefined if it has more than the limit. */
 async function readUpTo(
   limitBytes: number,
   stream: ReadableStream<Uint8Array> | null,
@@ -90,8 +102,9 @@ function parse(bytes: Uint8Array): unknown {
 const PIECE_BYTES = 2 ** 20
 
 /**
- * The text, without a byte order mark. The decoder of workerd takes 15 times the memory of what it decodes at once.
- * @throws {TypeError} if it is not UTF-8.
+ * Decodes in pieces, because workerd's decoder needs 15 times the memory of the bytes that it decodes at once.
+ * @returns the text, without a byte order mark.
+ * @throws {TypeError} if the bytes are not UTF-8.
  */
 function decode(bytes: Uint8Array): string {
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })

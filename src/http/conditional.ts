@@ -1,10 +1,10 @@
 /** Conditional requests (RFC 9110, section 13.1.2). */
 
 const ENTITY_TAG = String.raw`(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")`
-/** A list of them, in which elements may be empty (RFC 9110, section 5.6.1). */
+/** A list of entity tags. List elements may be empty (RFC 9110, section 5.6.1). */
 const LIST = new RegExp(String.raw`^[ \t,]*${ENTITY_TAG}(?:[ \t]*,[ \t,]*${ENTITY_TAG})*[ \t,]*$`)
 
-/** True if `If-None-Match` names the entity tag, by the weak comparison that RFC 9110 asks for, or is `*`. */
+/** True if `If-None-Match` is `*` or has the entity tag by weak comparison, as RFC 9110 requires. */
 export function matchesEntityTag(ifNoneMatch: string | undefined, entityTag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch.trim() === '*') return true

@@ -1,4 +1,4 @@
-/** What a request carries through the middleware. */
+/** The state that Hono's middleware shares for a request. */
 import type { Caller } from '../access/caller.ts'
 import type { Environment } from '../environment.ts'
 import type { Contract } from './contract.ts'

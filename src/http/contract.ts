@@ -1,8 +1,8 @@
-/** What an operation is to the outside: types only. Each resource's contract.ts has its operations. */
+/** The public description of an operation: types only. Each resource has its contracts in contract.ts. */
 import type * as z from 'zod/mini'
 import type { CallerScope } from '../access/caller.ts'
 
-/** What an operation is about. */
+/** The group of an operation in the OpenAPI document. */
 export type Tag =
   | 'Pins'
   | 'Projects'
@@ -16,11 +16,11 @@ export type Tag =
   | 'API keys'
   | 'Audit events'
 
-/** The one source for an operation: from it come the route, the validation, the types, the document and the access tests. */
+/** The single source of an operation: its route, validation, types, OpenAPI document and access tests derive from it. */
 export interface Contract extends CallerScope {
   readonly operationId: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** The path template, as SPEC.txt writes it. */
+  /** The path template: `/v1/pins/{resourceType}`. */
   readonly path: `/v1/${string}`
   readonly tag: Tag
   readonly summary: string
@@ -29,23 +29,23 @@ export interface Contract extends CallerScope {
   readonly query?: z.ZodMiniObject
   readonly headers?: z.ZodMiniObject
   readonly body?: z.ZodMiniObject
-  /** What the body may have, in bytes; 64 KiB without it. */
+  /** The size limit of the body; 64 KiB by default. */
   readonly bodyLimitBytes?: number
-  /** Stands in for `body` where the body is not JSON: the handler gets it as it comes. */
+  /** Instead of `body`, for a body that is not JSON: the handler reads it. */
   readonly upload?: Upload
   readonly success: Success
-  /** True if its answer has a secret that is shown once, so that a repetition is refused. */
+  /** True if the response has a secret that is shown once, so that a repeated request fails. */
   readonly answersOnce?: true
-  /** True if its body has a secret: no error repeats a value of it. */
+  /** True if the body has a secret: no error message repeats a value of it. */
   readonly takesSecret?: true
-  /** The documented errors (docs/contract.md, Answers): status and what it means here. */
+  /** The documented errors: what each status means for this operation. */
   readonly errors: Readonly<Record<number, string>>
 }
 
 export interface Upload {
   readonly description: string
   readonly mediaTypes: readonly string[]
-  /** True if it has to have a `Content-Length`; else 411. */
+  /** True if `Content-Length` is required (411). */
   readonly needsLength?: true
 }
 
@@ -57,17 +57,17 @@ export interface JsonSuccess extends SuccessBase {
   readonly example: unknown
 }
 
-/** An answer that is not JSON. */
+/** A response that is not JSON. */
 interface ContentSuccess extends SuccessBase {
   readonly status: 200
   readonly mediaTypes: readonly string[]
-  /** True if a `Range` is answered with 206. */
+  /** True if a `Range` gets a 206. */
   readonly partial?: true
 }
 
 interface SuccessBase {
   readonly description: string
   readonly headers?: Readonly<Record<string, string>>
-  /** True if a matching `If-None-Match` is answered with 304. */
+  /** True if a matching `If-None-Match` gets a 304. */
   readonly conditional?: true
 }

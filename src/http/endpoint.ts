@@ -1,4 +1,4 @@
-/** An operation as code: its contract, and the function that keeps it. */
+/** An operation as code: its contract and its handler. */
 import type * as z from 'zod/mini'
 import type { RequestContext } from '../access/request-context.ts'
 import type { Contract, JsonSuccess, Success } from './contract.ts'
@@ -10,9 +10,9 @@ export interface Input<C extends Contract> {
   readonly query: Parsed<C['query']>
   readonly headers: Parsed<C['headers']>
   readonly body: Parsed<C['body']>
-  /** The request, for an upload. */
+  /** The request, whose body an upload reads. */
   readonly request: Request
-  /** The path of the request under the base path that the caller used, its ids as they are answered. */
+  /** The path of the request, with the prefix if the client used it, and with ids in the form that responses have. */
   readonly path: string
 }
 
@@ -31,7 +31,7 @@ export interface Endpoint<C extends Contract = Contract> {
   handle(input: Input<C>, context: RequestContext): Promise<Answer<C>>
 }
 
-/** Ties a contract to the function that keeps it. */
+/** Checks a handler against its contract. */
 export function endpoint<const C extends Contract>(contract: C, handle: Endpoint<C>['handle']): Endpoint<C> {
   return { contract, handle }
 }

@@ -1,128 +1,162 @@
-/** The kinds of values that the wire has, each written once. Lengths count code points, as JSON Schema does. */
+/** The kinds of values in requests and responses. Lengths count code points, as in JSON Schema. */
 import * as z from 'zod/mini'
+import type { Problem } from '../errors.ts'
+import { describeSize } from './problems.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const EXAMPLE_INSTANT = '2026-03-29T01:00:00.000Z'
 const EXAMPLE_UUID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 
-/** Where a schema says what the OpenAPI document is to say of it. */
+/** The registry from which the OpenAPI document describes a schema. */
 export const docs = z.globalRegistry
 
-/** What the document says of a value, beyond its shape. */
 interface Documentation {
   readonly description?: string
   readonly example?: string
 }
 
-/**
- * A string of up to `maxUnits` UTF-16 units. Every string of an input starts from it: a longer one is refused by its length
- * alone, so that no other check, some of which take time that grows with the square of the length, ever sees it.
- */
-export function boundedString(maxUnits: number, problem: string, typeProblem?: string) {
-  return z.string(typeProblem).check(refusing(({ length }) => (length > maxUnits ? problem : undefined)))
+/** A check that finds the first problem of a value. After a problem, no further check of the value runs. */
+export function check<Value>(problemOf: (value: Value) => Problem | undefined) {
+  return ({ value, issues }: z.core.ParsePayload<Value>) => {
+    const problem = problemOf(value)
+    if (!problem) return
+    const { allowed, ...params } = problem
+    issues.push({ code: 'custom', input: value, message: allowed, params })
+  }
 }
 
-/** A header or a query parameter. All headers together have at most 16 KiB, and so has a URL on Cloudflare. */
+/** A check of one claim. */
+export function rule<Value>(holds: (value: Value) => boolean, wrong: string, allowed: string) {
+  return check((value: Value) => (holds(value) ? undefined : { wrong, allowed }))
+}
+
+/**
+ * A string of up to `maxUnits` UTF-16 units. Every string of an input starts from it, because other checks may take time that
+ * grows with the square of the length.
+ */
+export function boundedString(maxUnits: number, tooLong: Problem) {
+  return z.string(tooLong.allowed).check(check(({ length }) => (length > maxUnits ? tooLong : undefined)))
+}
+
+const MAX_PARAMETER_LENGTH = 16 * 1024
+
+/** A header or a query parameter. All headers together have up to 16 KiB, and so has a URL on Cloudflare. */
 export function parameter() {
-  return boundedString(LONGEST_PARAMETER, `expected at most ${LONGEST_PARAMETER} characters`)
+  const allowed = `up to ${MAX_PARAMETER_LENGTH} characters`
+  return boundedString(MAX_PARAMETER_LENGTH, { wrong: 'is too long', allowed })
 }
 
-const LONGEST_PARAMETER = 16 * 1024
+const DIGITS = /^\d+$/
 
-/**
- * Text that may have up to `max` code points. A code point has one or two units, and NFC makes one code point of up to
- * four units, such as U+1F82.
- */
+/** A whole number in the query. */
+export function wholeNumber(min: number, max = Number.POSITIVE_INFINITY) {
+  const allowed = max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`
+  return parameter()
+    .check(
+      rule((digits) => DIGITS.test(digits), 'is not a whole number', allowed),
+      rule((digits) => Number(digits) >= min, 'is too small', allowed),
+      rule((digits) => Number(digits) <= max, 'is too large', allowed),
+    )
+    .register(docs, { pattern: DIGITS.source })
+}
+
+const lengthOfText = (min: number, max: number) => `${min} to ${max} characters`
+
+/** Text of up to `max` code points before NFC, which makes one code point of up to four units, such as U+1F82. */
 function boundedText(min: number, max: number) {
-  return boundedString(4 * max, `expected ${min} to ${max} characters, got more than ${max}`)
+  const sent = `more than ${max} characters`
+  return boundedString(4 * max, { wrong: 'is too long', sent, allowed: lengthOfText(min, max) })
 }
 
 /** Text of `min` to `max` code points, without NUL and without lone surrogates. */
 export function text(min: number, max: number, documentation: Documentation = {}) {
   return boundedText(min, max)
-    .check(refusing((value) => problemOfText(value, min, max)))
+    .check(check(problemOfCharacters), check(problemOfLength(min, max)))
     .register(docs, { minLength: min, maxLength: max, ...documentation })
 }
 
-/** The check that refuses a value with the sentence that says what is wrong with it, if anything is. */
-function refusing(problemOf: (value: string) => string | undefined) {
-  return (check: z.core.ParsePayload<string>) => {
-    const message = problemOf(check.value)
-    if (message) check.issues.push({ code: 'custom', input: check.value, message })
-  }
+function problemOfCharacters(value: string): Problem | undefined {
+  if (!value.isWellFormed()) return { wrong: 'has a lone surrogate', allowed: 'well-formed Unicode' }
+  if (value.includes('\0')) return { wrong: 'has a NUL character', allowed: 'text without NUL characters' }
+  return undefined
 }
 
-function problemOfText(value: string, min: number, max: number): string | undefined {
-  if (!value.isWellFormed()) return 'expected text without lone surrogates'
-  if (value.includes('\0')) return 'expected text without NUL characters'
-  // A string has at most as many code points as UTF-16 units, and at least half as many.
-  const length = value.length <= max && value.length >= 2 * min ? value.length : [...value].length
-  if (length < min || length > max) return `expected ${min} to ${max} characters, got ${length}`
-  return undefined
+function problemOfLength(min: number, max: number) {
+  return (value: string): Problem | undefined => {
+    // A code point has one or two UTF-16 units, so most texts need not be split.
+    const length = value.length <= max && value.length >= 2 * min ? value.length : [...value].length
+    if (length >= min && length <= max) return undefined
+    const wrong = length < min ? 'is too short' : 'is too long'
+    return { wrong, sent: `${length} characters`, allowed: lengthOfText(min, max) }
+  }
 }
 
 /** Text of up to `maxBytes` bytes in UTF-8, without NUL and without lone surrogates. */
 export function content(maxBytes: number, documentation: Documentation) {
-  return boundedString(2 * maxBytes, `expected up to ${maxBytes} bytes, got more than ${2 * maxBytes}`)
+  const allowed = `text of up to ${describeSize(maxBytes)}`
+  const sent = `more than ${describeSize(maxBytes)}`
+  return boundedString(2 * maxBytes, { wrong: 'is too large', sent, allowed })
     .check(
-      refusing((value) => problemOfText(value, 0, Number.MAX_SAFE_INTEGER) ?? problemOfSize(value, maxBytes)),
+      check(problemOfCharacters),
+      check((value) => {
+        const bytes = Buffer.byteLength(value)
+        return bytes > maxBytes ? { wrong: 'is too large', sent: `${bytes} bytes`, allowed } : undefined
+      }),
     )
     .register(docs, { maxLength: maxBytes, ...documentation })
 }
 
-function problemOfSize(value: string, maxBytes: number): string | undefined {
-  const bytes = Buffer.byteLength(value)
-  return bytes > maxBytes ? `expected up to ${maxBytes} bytes, got ${bytes}` : undefined
-}
-
-/** A UUID of any version, in either case; kept and answered in lower case. */
+/** A UUID of any version, in either case; stored and returned in lower case. */
 export function uuid(description?: string) {
-  return boundedString(EXAMPLE_UUID.length, 'expected a UUID', 'expected a UUID')
-    .check(z.guid('expected a UUID'), z.toLowerCase())
+  const allowed = `a UUID such as "${EXAMPLE_UUID}"`
+  return boundedString(EXAMPLE_UUID.length, { wrong: 'has the wrong format', allowed })
+    .check(z.guid(allowed), z.toLowerCase())
     .register(docs, { example: EXAMPLE_UUID, ...(description && { description }) })
 }
 
-/** True if the text has the shape of a UUID, whatever its version bits. */
+/** True for a UUID of any version. */
 export function isUuid(value: string): boolean {
   return UUID.test(value)
 }
 
-/** An id that the host platform already has: any text, but a UUID's case does not count. */
+/** An id of the host platform: any text. A UUID is stored in lower case. */
 export function externalId(documentation: Documentation) {
   return text(1, 255)
     .check(
-      z.refine((value) => value !== '.' && value !== '..', 'expected an id other than "." and ".."'),
+      rule((value) => value !== '.' && value !== '..', 'is not an id', 'ids other than "." and ".."'),
       z.overwrite((value) => (isUuid(value) ? value.toLowerCase() : value)),
     )
     .register(docs, { minLength: 1, maxLength: 255, ...documentation })
 }
 
-/** An instant: ISO 8601, UTC, with milliseconds. */
+/** An instant: ISO 8601 in UTC, with milliseconds. */
 export function instant() {
-  const problem = `expected an instant such as "${EXAMPLE_INSTANT}"`
-  return boundedString(EXAMPLE_INSTANT.length, problem, problem)
-    .check(z.iso.datetime({ precision: 3, abort: true, error: problem }))
+  const allowed = `an instant such as "${EXAMPLE_INSTANT}"`
+  return boundedString(EXAMPLE_INSTANT.length, { wrong: 'has the wrong format', allowed })
+    .check(z.iso.datetime({ precision: 3, abort: true, error: allowed }))
     .register(docs, { example: EXAMPLE_INSTANT })
 }
 
-/** A place below a folder, in the one form that it has: `a/b.md`. Kept in Unicode's normal form NFC. */
+/** A path below a folder, in its only form: `a/b.md`, in Unicode's normal form NFC. */
 export function relativePath(max: number, documentation: Documentation = {}) {
   return boundedText(1, max)
     .check(
       z.normalize('NFC'),
-      refusing((value) => problemOfText(value, 1, max)),
-      z.refine(
+      check(problemOfCharacters),
+      check(problemOfLength(1, max)),
+      rule(
         isRelativePath,
-        'expected a relative path such as "src/app.ts", without empty, "." or ".." segments, backslashes and control characters',
+        'is not a relative path',
+        'a path such as "src/app.ts", without backslashes, control characters, and empty, "." or ".." segments',
       ),
     )
     .register(docs, { minLength: 1, maxLength: max, ...documentation })
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that are refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds
 const NOT_IN_PATHS = /[\\\u0000-\u001f\u007f-\u009f]/
 
-/** A place on a drive of Windows. */
+/** The drive of a path on Windows. */
 const DRIVE = /^[A-Za-z]:/
 
 function isRelativePath(path: string): boolean {
@@ -142,40 +176,33 @@ export function ifNoneMatch() {
   })
 }
 
-/** The header `Idempotency-Key`. @param answer what a request with the same key and an equal body is answered with. */
-export function idempotencyKey(answer: string) {
+/** The header `Idempotency-Key`. @param result what repeated requests return. */
+export function idempotencyKey(result: string) {
   return z.optional(
     text(1, 255, {
-      description: `Makes the request safe to repeat: the same key and an equal body again answer with ${answer}.`,
+      description: `Makes the request safe to repeat: requests with the same key and an equal body return ${result}.`,
       example: 'nightly-build-1',
     }),
   )
 }
 
 const DAY_SECONDS = 86_400
-const LONGEST_OVERLAP_SECONDS = 30 * DAY_SECONDS
+const MAX_OVERLAP_SECONDS = 30 * DAY_SECONDS
 
-/** How long what was rotated lives on: a day, if it is left out. */
+/** How long a rotated key or secret stays valid. The default is a day. */
 export function overlapSeconds(description: string) {
+  const allowed = `whole seconds from 0 to ${MAX_OVERLAP_SECONDS} (30 days)`
   return z
     ._default(
-      z
-        .int('expected whole seconds')
-        .check(
-          z.minimum(0, 'expected at least 0'),
-          z.maximum(LONGEST_OVERLAP_SECONDS, `expected at most ${LONGEST_OVERLAP_SECONDS} (30 days)`),
-        ),
+      z.int(allowed).check(z.minimum(0, allowed), z.maximum(MAX_OVERLAP_SECONDS, allowed)),
       DAY_SECONDS,
     )
     .register(docs, { description })
 }
 
-/** A change: an object of which every property may be left out, but not all. */
+/** A change: an object with at least one of the properties. */
 export function someOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const hasProperty = (change: object) => Object.keys(change).length > 0
   const names = Object.keys(shape).join(', ')
-  return z
-    .strictObject(shape)
-    .check(
-      z.refine((change) => Object.keys(change as object).length > 0, `expected at least one of ${names}`),
-    )
+  return z.strictObject(shape).check(rule(hasProperty, 'has no properties', `at least one of ${names}`))
 }

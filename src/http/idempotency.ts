@@ -1,9 +1,9 @@
-/** `Idempotency-Key`: what makes two requests the same. */
+/** `Idempotency-Key`: how a repeated request is recognized. */
 import { sha256 } from '../crypto/digest.ts'
 
 /**
- * What is stored of a request that carries an `Idempotency-Key`; all null without one.
- * @param body the validated body: its properties are in the order of the contract, so equal bodies have equal fingerprints.
+ * The columns that recognize a repeated request; null without an `Idempotency-Key`.
+ * @param body the validated body, whose properties are in the order of the contract, so that equal bodies have equal fingerprints.
  */
 export function idempotencyOf(key: string | undefined, body: object) {
   if (key === undefined) return { idempotencyKey: null, idempotencyFingerprint: null }

@@ -1,7 +1,8 @@
-/** The bounds of JSON, which are checked before it is parsed: parsed, 15 MiB of `[],[],…` would take more memory than a Worker has. */
+/** Limits of JSON that are checked before parsing: 15 MiB of `[],[],…` would need more memory than a Worker has. */
+import type { Problem } from '../errors.ts'
 
-const DEEPEST_NESTING = 64
-const MOST_VALUES = 100_000
+const MAX_DEPTH = 64
+const MAX_VALUES = 100_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -11,20 +12,20 @@ const CLOSING_BRACKET = 0x5d
 const OPENING_BRACE = 0x7b
 const CLOSING_BRACE = 0x7d
 
-/** How deep arrays and objects are nested, and how many values there are; an empty array or object counts as two. */
+/** The depth of nested arrays and objects, and the number of values. An empty array or object counts as two values. */
 export interface JsonSize {
   readonly depth: number
   readonly values: number
 }
 
 /**
- * One pass over JSON in UTF-8, where a byte below 128 is always a character of its own. Of text that is not JSON the
- * figures mean nothing.
+ * Measures JSON in one pass over its bytes: in UTF-8, a byte below 128 is always a character of its own. The result has no
+ * meaning for text that is not JSON.
  */
 export function measureJson(bytes: Uint8Array): JsonSize {
   let open = 0
   let depth = 0
-  // Each value but the first comes after a comma or at the beginning of an array or object.
+  // Each value except the first comes after a comma or an opening bracket.
   let values = 1
   let isInString = false
   for (let index = 0; index < bytes.length; index++) {
@@ -47,10 +48,11 @@ export function measureJson(bytes: Uint8Array): JsonSize {
   return { depth, values }
 }
 
-/** Says which bound the JSON exceeds, if it exceeds one. */
-export function problemOfJson(bytes: Uint8Array): string | undefined {
+export function problemOfJson(bytes: Uint8Array): Problem | undefined {
   const { depth, values } = measureJson(bytes)
-  if (depth > DEEPEST_NESTING) return `expected at most ${DEEPEST_NESTING} levels of nesting, got ${depth}`
-  if (values > MOST_VALUES) return `expected at most ${MOST_VALUES} values, got more`
+  if (depth > MAX_DEPTH)
+    return { wrong: 'is nested too deeply', sent: `${depth} levels`, allowed: `up to ${MAX_DEPTH} levels` }
+  if (values > MAX_VALUES)
+    return { wrong: 'has too many values', sent: `${values} values`, allowed: `up to ${MAX_VALUES} values` }
   return undefined
 }

@@ -1,4 +1,4 @@
-/** From a route and its operation to an answer. */
+/** Adds operations to the app: validates a request, calls the handler and writes its response. */
 import { zValidator } from '@hono/zod-validator'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { HonoBase as Hono } from 'hono/hono-base'
@@ -9,9 +9,9 @@ import { BODY_LIMIT_BYTES, readJson, requireDeclaredLength, requireLengthWithin 
 import type { HonoEnvironment } from './context.ts'
 import type { Contract } from './contract.ts'
 import type { Endpoint } from './endpoint.ts'
-import { describeProblems, describeSent } from './problems.ts'
+import { describeProblem, describeProblems, describeSent } from './problems.ts'
 
-/** Where an operation answers, and how its code is loaded: on its first request, so that no start-up waits for it. */
+/** The route of an operation, and its code, which is loaded on the first request to keep the start-up short. */
 export interface Operation {
   readonly method: Contract['method']
   readonly path: Contract['path']
@@ -20,7 +20,7 @@ export interface Operation {
 
 type Target = 'param' | 'query' | 'header' | 'json'
 
-/** Adds the operation to the app. The checks come in the order of docs/contract.md, "The order of the checks". */
+/** Adds an operation to the app. The checks run in the order of docs/contract.md, "The order of the checks". */
 export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operation): void {
   let loaded: Promise<{ endpoint: Endpoint; validators: MiddlewareHandler[] }> | undefined
   app.on(method, [honoPath(path)], async (c) => {
@@ -33,7 +33,7 @@ export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operat
     const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, contract)
     c.set('caller', caller)
     await requireDecodable(c, Object.keys(contract.query?.shape ?? {}))
-    for (const validate of validators) await validate(c, async () => {})
+    for (const validator of validators) await validator(c, async () => {})
 
     const valid = (target: Target) => c.req.valid(target as never)
     const params: Record<string, string> = valid('param')
@@ -60,18 +60,18 @@ export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operat
   })
 }
 
-/** True if the request may run twice: with the same effect and the same answer as if it ran once. */
+/** True if the request may run twice with the same effect and the same response. */
 function isRepeatable({ method, upload, answersOnce }: Contract, headers: Headers): boolean {
   if (method === 'POST') return !answersOnce && headers.has('Idempotency-Key')
   return method === 'GET' || (method === 'PUT' && !upload)
 }
 
-/** `/v1/pins/{resourceType}` as Hono writes it: `/v1/pins/:resourceType`. */
+/** Hono's form of a path template: `/v1/pins/:resourceType` for `/v1/pins/{resourceType}`. */
 export function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-/** The base path that the caller used: what comes before `/v1/` in the path of the URL. */
+/** The part of the URL's path before `/v1/`: the prefix, if the client used it. */
 function basePathOf(url: string): string {
   const { pathname } = new URL(url)
   return pathname.slice(0, pathname.indexOf('/v1/'))
@@ -98,19 +98,18 @@ function validate(target: Target, schema: z.ZodMiniObject, isSecret = false): Mi
   }) as MiddlewareHandler
 }
 
-/** @throws {ApiError} 400 if the path, or a query parameter that the operation knows, does not decode. */
+/** @throws {ApiError} 400 if the path or a known query parameter is not percent-encoded UTF-8. */
 async function requireDecodable(c: Context<HonoEnvironment>, parameters: readonly string[]): Promise<void> {
   const pairs = /\?([^#]*)/.exec(c.req.url)?.[1]?.split('&') ?? []
   const known = pairs.filter((pair) => parameters.includes(decode(pair.replace(/=.*/s, '')) ?? ''))
   const wrong = [...c.req.path.split('/'), ...known].find((text) => decode(text) === undefined)
   if (wrong === undefined) return
   const place = known.includes(wrong) ? 'query' : 'path'
-  throw await c
-    .get('caller')
-    .inputError(`${place}: expected UTF-8, percent-encoded, got ${describeSent(wrong)}`)
+  const problem = { wrong: 'cannot be decoded', sent: describeSent(wrong), allowed: 'percent-encoded UTF-8' }
+  throw await c.get('caller').inputError(describeProblem(place, problem))
 }
 
-/** The text without percent-encoding, or undefined if that is not UTF-8. */
+/** The text without percent-encoding, or undefined if it is not UTF-8. */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text)

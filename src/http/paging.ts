@@ -1,32 +1,26 @@
-/** Lists in pages: `limit` and `cursor` in the query, `{ items, nextCursor }` in the answer (SPEC.txt, Endpoints, 4). */
+/** Lists in pages: `limit` and `cursor` in the query, `{ items, nextCursor }` in the response. */
 import * as z from 'zod/mini'
-import { docs, parameter } from './fields.ts'
+import { docs, wholeNumber } from './fields.ts'
 
 const DEFAULT_PAGE_SIZE = 50
-const LARGEST_PAGE_SIZE = 1000
+const MAX_PAGE_SIZE = 1000
 
-/** The query parameters of a list. @param cursor what the list is in order of. */
+/** The query parameters of a list. @param cursor the schema of the property that the list is sorted by. */
 export function pageQuery(cursor: z.ZodMiniType<string, string>) {
   return {
-    limit: z
-      ._default(
-        parameter().check(
-          z.regex(/^\d+$/, { error: 'expected digits only', abort: true }),
-          z.refine((digits) => Number(digits) > 0, 'expected at least 1'),
-        ),
-        String(DEFAULT_PAGE_SIZE),
-      )
-      .register(docs, {
-        description: `The most items of a page, from 1; above ${LARGEST_PAGE_SIZE} it means ${LARGEST_PAGE_SIZE}.`,
-        example: '100',
-      }),
-    cursor: z
-      .optional(cursor)
-      .register(docs, { description: 'The `nextCursor` of the page before.', minLength: 1, maxLength: 1000 }),
+    limit: z._default(wholeNumber(1), String(DEFAULT_PAGE_SIZE)).register(docs, {
+      description: `The maximum number of items on the page, at least 1. A number above ${MAX_PAGE_SIZE} counts as ${MAX_PAGE_SIZE}.`,
+      example: '100',
+    }),
+    cursor: z.optional(cursor).register(docs, {
+      description: 'The `nextCursor` of the previous page.',
+      minLength: 1,
+      maxLength: 1000,
+    }),
   }
 }
 
-/** The answer of a list. @param id the name of its schema in the document. */
+/** The response of a list. @param id the name of its schema in the OpenAPI document. */
 export function pageSchema<Item extends z.ZodMiniType>(
   id: string,
   item: Item,
@@ -37,12 +31,12 @@ export function pageSchema<Item extends z.ZodMiniType>(
       items: z.array(item),
       nextCursor: z
         .nullable(cursor)
-        .register(docs, { description: 'Where the next page begins; null on the last page.' }),
+        .register(docs, { description: 'The `cursor` of the next page; null on the last page.' }),
     })
     .register(docs, { id })
 }
 
-/** Comes after every id and every time, for lists that begin with the latest. */
+/** Sorts after every id and every instant: the first cursor of lists that begin with the latest item. */
 export const END = '~'
 
 export interface PageRequest {
@@ -50,13 +44,13 @@ export interface PageRequest {
   readonly cursor?: string | undefined
 }
 
-/** What the statement of a list is bound to: the empty text comes before every id. */
+/** The parameters of a list's statement. The empty string sorts before every id. */
 export function pagingOf({ limit, cursor = '' }: PageRequest) {
-  // One row more than the page: it tells whether there is a next page.
+  // The row after the page tells whether there is a next page.
   return { cursor, rowLimit: pageSizeOf(limit) + 1 }
 }
 
-/** The page that the rows make. @param cursorOf where the next page begins, if this item is the last of its page. */
+/** @param cursorOf the cursor of the page after an item. */
 export function pageOf<Item>(
   rows: readonly Item[],
   { limit }: PageRequest,
@@ -68,5 +62,5 @@ export function pageOf<Item>(
 }
 
 function pageSizeOf(limit: string): number {
-  return Math.min(Number(limit), LARGEST_PAGE_SIZE)
+  return Math.min(Number(limit), MAX_PAGE_SIZE)
 }

@@ -1,79 +1,131 @@
 /**
- * Turns what a schema found wrong into a sentence for the caller, such as
- * `placement.position: expected "before" or "after", got "beside"`.
+ * Writes what is wrong with the input as sentences: `limit is not a whole number; got "ten"; allowed: at least 1.`
+ *
+ * The message of a schema or of a check says what is allowed. What is wrong follows from the code of zod's own checks; a check
+ * of fields.ts says it in `params`.
  */
 import type * as z from 'zod/mini'
+import type { Problem } from '../errors.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** What was checked, and by what. */
-export interface Checked {
+/** What was validated, and by which schema. */
+export interface Validated {
   readonly schema: z.core.$ZodType
   readonly data: unknown
-  /** True if none of it may be repeated, no name that nobody knows either: there is a secret in it, maybe at the wrong place. */
+  /** True if the data may hold a secret at any place, so that neither a value nor an unknown name is repeated. */
   readonly isSecret: boolean
 }
 
-const MOST_PROBLEMS = 5
-const LONGEST_NAME = 60
-const LONGEST_VALUE = 40
-/** Tokens and secrets of this service, which end up at the wrong place. */
+const MAX_PROBLEMS = 5
+const MAX_NAME_LENGTH = 60
+const MAX_VALUE_LENGTH = 40
+/** API keys and signing secrets of this service, which clients send at the wrong place. */
 const SECRET = /wsk_|whsec_/
 
-export function describeProblems(issues: readonly Issue[], checked: Checked): string {
+export function describeProblems(issues: readonly Issue[], validated: Validated): string {
   // Each issue has at least one problem. A large body can have a million, of which few are described.
-  const described = issues.slice(0, MOST_PROBLEMS).flatMap((issue) => describe(issue, checked))
+  const sentences = issues.slice(0, MAX_PROBLEMS).flatMap((issue) => describeIssue(issue, validated))
   const count = issues.reduce((sum, issue) => sum + countOf(issue), 0)
-  const rest = count - MOST_PROBLEMS
-  return described.slice(0, MOST_PROBLEMS).join('; ') + (rest > 0 ? `; and ${rest} more` : '')
+  const rest = count - MAX_PROBLEMS
+  const more = rest > 0 ? [`And ${rest} more ${rest === 1 ? 'problem' : 'problems'}.`] : []
+  return [...sentences.slice(0, MAX_PROBLEMS), ...more].join(' ')
 }
 
-/** What was sent, as far as it may be repeated: `"beside"`, `12`, `an array of 3`. */
+export function describeProblem(name: string, { wrong, sent, allowed }: Problem): string {
+  const got = sent === undefined ? '' : `; got ${sent}`
+  return `${name} ${wrong}${got}; allowed: ${allowed}.`
+}
+
+/** What was sent, as far as it may be repeated: `"beside"`, `12`, `an array of length 3`. */
 export function describeSent(value: unknown, isSecret = false): string {
   if (value === null) return 'null'
-  if (Array.isArray(value)) return `an array of ${value.length}`
+  if (Array.isArray(value)) return `an array of length ${value.length}`
   const type = typeof value
-  if (type === 'object' || isSecret || SECRET.test(String(value))) return kind(type)
-  return type === 'string' ? JSON.stringify(shorten(String(value), LONGEST_VALUE)) : String(value)
+  if (type === 'object' || isSecret || SECRET.test(String(value))) return withArticle(type)
+  return type === 'string' ? JSON.stringify(shorten(String(value), MAX_VALUE_LENGTH)) : String(value)
 }
 
-function describe(issue: Issue, { schema, data, isSecret }: Checked): string[] {
-  if (issue.code === 'unrecognized_keys') {
-    const known = namesAt(schema, issue.path)
-    const expectation = known.length > 0 ? `, expected ${known.join(', ')}` : ''
-    return issue.keys
-      .slice(0, MOST_PROBLEMS)
-      .map((key) => `${nameOf([...issue.path, isSecret ? '…' : key])}: unknown property${expectation}`)
+const SIZE_UNITS = [
+  ['MiB', 2 ** 20],
+  ['KiB', 2 ** 10],
+  ['MB', 10 ** 6],
+] as const
+
+/** A limit in the first unit that writes it as a whole number: `16 MiB`, `64 KiB`, `95 MB`. */
+export function describeSize(bytes: number): string {
+  const [unit, size] = SIZE_UNITS.find(([, each]) => bytes >= each && bytes % each === 0) ?? ['bytes', 1]
+  return `${bytes / size} ${unit}`
+}
+
+function describeIssue(issue: Issue, validated: Validated): string[] {
+  const { schema, data, isSecret } = validated
+  if (issue.code !== 'unrecognized_keys')
+    return [describeProblem(nameOf(issue.path), problemOf(issue, valueAt(data, issue.path), validated))]
+  const known = namesAt(schema, issue.path).join(', ') || 'none'
+  return issue.keys
+    .slice(0, MAX_PROBLEMS)
+    .map((key) => nameOf([...issue.path, isSecret ? '…' : key]))
+    .map((name) => `${name} is not a known property; known: ${known}.`)
+}
+
+function problemOf(issue: Issue, value: unknown, { schema, isSecret }: Validated): Problem {
+  const allowed = allowedBy(issue, schema)
+  const sent = describeSent(value, isSecret)
+  if (issue.code === 'custom') {
+    // The length of an array does not show what its check found.
+    const shown = Object(value) === value ? {} : { sent }
+    return { ...shown, allowed, ...(issue.params as Pick<Problem, 'wrong'>) }
   }
-  const value = valueAt(data, issue.path)
-  const expectation = expectationOf(issue, value)
-  if (value === undefined && issue.code !== 'custom')
-    return [`${nameOf(issue.path)}: required, ${expectation}`]
-  // What a rule of ours finds in a whole object is that it is empty.
-  const isEmpty = issue.code === 'custom' && Object(value) === value && !Array.isArray(value)
-  const isSaid = isEmpty || expectation.includes(', got ')
-  return [`${nameOf(issue.path)}: ${expectation}${isSaid ? '' : `, got ${describeSent(value, isSecret)}`}`]
+  if (value === undefined) return { wrong: 'is missing', allowed }
+  if (isRepeated(issue, value)) return { wrong: 'has several values', allowed: 'one value' }
+  return { wrong: wrongBy(issue), sent, allowed }
+}
+
+/** True for a query parameter that was sent several times. */
+function isRepeated(issue: Issue, value: unknown): boolean {
+  const isString = issue.code === 'invalid_type' && issue.expected === 'string'
+  return isString && issue.path.length === 1 && Array.isArray(value) && value.length > 1
+}
+
+function wrongBy(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `is not ${withArticle(issue.expected === 'int' ? 'whole number' : issue.expected)}`
+    case 'invalid_value':
+      return 'is not one of the allowed values'
+    case 'too_small':
+      return issue.origin === 'array' ? 'has too few items' : 'is too small'
+    case 'too_big':
+      return issue.origin === 'array' ? 'has too many items' : 'is too large'
+    default:
+      return 'has the wrong format'
+  }
+}
+
+function allowedBy(issue: Issue, schema: z.core.$ZodType): string {
+  if (issue.code === 'invalid_value') return alternatives(issue.values.map((value) => JSON.stringify(value)))
+  if (issue.code !== 'invalid_type') return issue.message
+  if (issue.expected === 'boolean') return 'true or false'
+  if (issue.expected !== 'object') return issue.message
+  const names = namesAt(schema, issue.path)
+  return names.length > 0 ? `an object with ${names.join(', ')}` : 'an object'
 }
 
 function countOf(issue: Issue): number {
   return issue.code === 'unrecognized_keys' ? issue.keys.length : 1
 }
 
-function expectationOf(issue: Issue, value: unknown): string {
-  if (issue.code === 'invalid_value')
-    return `expected ${issue.values.map((each) => JSON.stringify(each)).join(' or ')}`
-  const areSeveral = issue.path.length === 1 && Array.isArray(value) && value.length > 1
-  if (issue.code === 'invalid_type' && issue.expected === 'string' && areSeveral)
-    return 'expected one value, got several'
-  const isOurs = issue.message.startsWith('expected ')
-  return issue.code === 'invalid_type' && !isOurs ? `expected ${kind(issue.expected)}` : issue.message
+function alternatives(texts: readonly string[]): string {
+  const last = texts.slice(-2).join(' or ')
+  return [...texts.slice(0, -2), last].join(', ')
 }
 
-function kind(noun: string): string {
+function withArticle(noun: string): string {
   return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`
 }
 
-/** The names of the properties that an object may have at the path, where the schema lists them. */
+/** The properties that the schema allows at the path. */
 function namesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const { innerType, element, shape } = schema._zod.def as {
     innerType?: z.core.$ZodType
@@ -90,14 +142,14 @@ function namesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[
 function nameOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'body'
   const names = path.map(String).map((name) => (/\S/.test(name) ? name : JSON.stringify(name)))
-  return shorten(names.map((name) => (SECRET.test(name) ? '…' : name)).join('.'), LONGEST_NAME)
+  return shorten(names.map((name) => (SECRET.test(name) ? '…' : name)).join('.'), MAX_NAME_LENGTH)
 }
 
-/** By code points, without lone surrogates. */
-function shorten(text: string, longest: number): string {
-  // Twice as many units hold as many code points, so that a long text is not taken apart.
-  const characters = [...text.slice(0, 2 * longest + 2).toWellFormed()]
-  return characters.length > longest ? `${characters.slice(0, longest).join('')}…` : characters.join('')
+/** Counts code points and replaces lone surrogates. */
+function shorten(text: string, maxLength: number): string {
+  // A code point has at most two UTF-16 units, so the rest of a long text need not be split.
+  const characters = [...text.slice(0, 2 * maxLength + 2).toWellFormed()]
+  return characters.length > maxLength ? `${characters.slice(0, maxLength).join('')}…` : characters.join('')
 }
 
 function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,13 +1,14 @@
 /** Range requests (RFC 9110, section 14). */
 import { ApiError } from '../errors.ts'
+import { describeProblem, describeSent } from './problems.ts'
 
-/** From one byte to another or to the end, or the last so many. */
+/** `bytes=0-9`, `bytes=10-` or, for the last ten bytes, `bytes=-10`. */
 const ONE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i
 
 /**
- * The one range of bytes that a request asks for; undefined if the whole is to be sent: without `Range`, with one
- * that is malformed or has several ranges, or if `If-Range` names another version.
- * @throws {ApiError} 416 if no byte of it exists.
+ * The range of bytes to send; undefined to send the whole content: without `Range`, if it is malformed or has several ranges,
+ * or if `If-Range` names another version.
+ * @throws {ApiError} 416 if the content has no byte of the range.
  */
 export function rangeOf(
   range: string | undefined,
@@ -23,9 +24,12 @@ export function rangeOf(
   const start = first === undefined ? Math.max(sizeBytes - Number(suffix), 0) : Number(first)
   const end = Math.min(last ? Number(last) : sizeBytes - 1, sizeBytes - 1)
   if (start <= end) return { offset: start, length: end - start + 1 }
-  throw new ApiError(416, `Range: the content has ${sizeBytes} bytes`, {
-    'Content-Range': `bytes */${sizeBytes}`,
-  })
+  const problem = {
+    wrong: 'is outside the content',
+    sent: describeSent(range),
+    allowed: `a range within its ${sizeBytes} bytes`,
+  }
+  throw new ApiError(416, describeProblem('Range', problem), { 'Content-Range': `bytes */${sizeBytes}` })
 }
 
 /** The value of `Content-Range`. */

@@ -1,15 +1,15 @@
-/** One line of JSON for each request: what an operator asks of the logs. No id of a resource, no value, no address. */
+/** Logs one line of JSON per request, without ids of resources, values and addresses. */
 import type { Context } from 'hono'
 import type { Caller } from '../access/caller.ts'
 import { describeFailure } from '../db/failures.ts'
 import { ApiError } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
 
-/** A request that failed is logged in any case, as an error, with what may be said of the failure. */
+/** A failed request is logged even if `REQUEST_LOG` is off, as an error, with its redacted failure. */
 export function logRequest(c: Context<HonoEnvironment>): void {
   const hasFailed = c.error !== undefined && !(c.error instanceof ApiError)
   if (!hasFailed && c.env.REQUEST_LOG === 'off') return
-  // Not every request comes as far as an operation.
+  // Unset if the request reached no operation.
   const caller = c.get('caller') as Caller | undefined
   const entry = {
     requestId: c.get('requestId'),

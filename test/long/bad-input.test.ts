@@ -202,9 +202,8 @@ function sendable(method: string, { json, body, ...example }: Example): Example 
   return { ...example, headers, ...(content !== undefined && { body: content }) }
 }
 
-/** What an answer of 400 says: the field, what is allowed and what was sent; or what the key lacks. */
-const TEACHES =
-  /^\S.*?: (unknown property|required, expected \S|expected at least one of |expected .*got )|^This API key /s
+/** An error message of 400 says what is wrong and what is allowed, or what the API key lacks. */
+const TEACHES = /^\S.*? (is|are|has|does|never|cannot) .*; (allowed|known): \S.*\.$|^This API key /s
 
 const LISTS = ['projects', 'agents', 'sessions', 'pull-requests', 'users', 'skills']
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { parseCron, problemOfCron } from '../../src/cron/expression.ts'
 import { nextRun } from '../../src/cron/next-run.ts'
+import { describeProblem } from '../../src/http/problems.ts'
 
 /** The first instants that the expression fires at in UTC, after one, as `MM-DD HH:MM`. */
 function firings(expression: string, count: number, after = '2026-02-26T00:00:00.000Z'): string[] {
@@ -163,6 +164,10 @@ describe('a cron expression', () => {
     expect(parseCron(expression).hasFixedTimes).toBe(hasFixedTimes)
   })
 
+  const sentenceOn = (expression: string) => {
+    const problem = problemOfCron(expression)
+    return problem && describeProblem('cron', problem)
+  }
   const FIVE_FIELDS = /five fields/
   it.each([
     // The number of fields.
@@ -198,82 +203,82 @@ describe('a cron expression', () => {
     ['0 0 * *\u3000*', /space/],
     ['\ufeff0 0 * * *', /space/],
     // Out of range.
-    ['60 * * * *', /^minute: .*0 to 59/],
-    ['* 24 * * *', /^hour: .*0 to 23/],
-    ['* * 0 * *', /^day of month: .*1 to 31/],
-    ['* * 32 * *', /^day of month: .*1 to 31/],
-    ['* * * 0 *', /^month: .*1 to 12/],
-    ['* * * 13 *', /^month: .*1 to 12/],
-    ['* * * * 8', /^day of week: .*0 to 7/],
-    ['0-60 * * * *', /^minute: .*0 to 59/],
-    ['99999999999999999999999 * * * *', /^minute: .*0 to 59/],
-    ['* * 9007199254740993 * *', /^day of month: .*1 to 31/],
-    ['*/99999999999999999999999 * * * *', /^minute: .*step/],
-    ['* * * 1/1e1 *', /^month: .*step/],
+    ['60 * * * *', / invalid minute; .*0 to 59/],
+    ['* 24 * * *', / invalid hour; .*0 to 23/],
+    ['* * 0 * *', / invalid day of month; .*1 to 31/],
+    ['* * 32 * *', / invalid day of month; .*1 to 31/],
+    ['* * * 0 *', / invalid month; .*1 to 12/],
+    ['* * * 13 *', / invalid month; .*1 to 12/],
+    ['* * * * 8', / invalid day of week; .*0 to 7/],
+    ['0-60 * * * *', / invalid minute; .*0 to 59/],
+    ['99999999999999999999999 * * * *', / invalid minute; .*0 to 59/],
+    ['* * 9007199254740993 * *', / invalid day of month; .*1 to 31/],
+    ['*/99999999999999999999999 * * * *', / step of the minute; .*steps from/],
+    ['* * * 1/1e1 *', / step of the month; .*steps from/],
     // Steps and ranges.
-    ['*/0 * * * *', /^minute: .*step/],
-    ['* 1-5/0 * * *', /^hour: .*step/],
-    ['* * 5/0 * *', /^day of month: .*step/],
-    ['* * * */00 *', /^month: .*step/],
-    ['*/-1 * * * *', /^minute: /],
-    ['*/ * * * *', /^minute: /],
-    ['*/* * * * *', /^minute: /],
-    ['/5 * * * *', /^minute: /],
-    ['1//5 * * * *', /^minute: /],
-    ['1/5/5 * * * *', /^minute: /],
-    ['30-10 * * * *', /^minute: .*range/],
-    ['* 22-6 * * *', /^hour: .*range/],
-    ['* * * dec-jan *', /^month: .*range/],
-    ['* * * * sat-mon', /^day of week: .*range/],
-    ['* * * * 5-0', /^day of week: .*range/],
-    ['* * * * 7-1', /^day of week: .*range/],
-    ['1- * * * *', /^minute: /],
-    ['-1 * * * *', /^minute: /],
-    ['1-2-3 * * * *', /^minute: /],
-    ['*-5 * * * *', /^minute: /],
-    [', * * * *', /^minute: /],
-    ['1, * * * *', /^minute: /],
-    [',1 * * * *', /^minute: /],
-    ['1,,2 * * * *', /^minute: /],
+    ['*/0 * * * *', / step of the minute; .*steps from/],
+    ['* 1-5/0 * * *', / step of the hour; .*steps from/],
+    ['* * 5/0 * *', / step of the day of month; .*steps from/],
+    ['* * * */00 *', / step of the month; .*steps from/],
+    ['*/-1 * * * *', / invalid minute;/],
+    ['*/ * * * *', / invalid minute;/],
+    ['*/* * * * *', / invalid minute;/],
+    ['/5 * * * *', / invalid minute;/],
+    ['1//5 * * * *', / invalid minute;/],
+    ['1/5/5 * * * *', / invalid minute;/],
+    ['30-10 * * * *', / reversed range of the minute;/],
+    ['* 22-6 * * *', / reversed range of the hour;/],
+    ['* * * dec-jan *', / reversed range of the month;/],
+    ['* * * * sat-mon', / reversed range of the day of week;/],
+    ['* * * * 5-0', / reversed range of the day of week;/],
+    ['* * * * 7-1', / reversed range of the day of week;/],
+    ['1- * * * *', / invalid minute;/],
+    ['-1 * * * *', / invalid minute;/],
+    ['1-2-3 * * * *', / invalid minute;/],
+    ['*-5 * * * *', / invalid minute;/],
+    [', * * * *', / invalid minute;/],
+    ['1, * * * *', / invalid minute;/],
+    [',1 * * * *', / invalid minute;/],
+    ['1,,2 * * * *', / invalid minute;/],
     // What other dialects have.
-    ['0 0 L * *', /^day of month: /],
-    ['0 0 L-3 * *', /^day of month: /],
-    ['0 0 15W * *', /^day of month: /],
-    ['0 0 LW * *', /^day of month: /],
-    ['0 0 * * 5L', /^day of week: /],
-    ['0 0 * * L', /^day of week: /],
-    ['0 0 * * 5#3', /^day of week: /],
-    ['0 0 * * fri#L', /^day of week: /],
-    ['0 0 ? * 1', /^day of month: /],
-    ['0 0 1 * ?', /^day of week: /],
-    ['0 0 1 * +1', /^day of week: /],
-    ['0 0 +1 * *', /^day of month: /],
-    ['H 0 * * *', /^minute: /],
-    ['R 0 * * *', /^minute: /],
-    ['0 0 1..5 * *', /^day of month: /],
-    ['0 0 ~ * *', /^day of month: /],
+    ['0 0 L * *', / invalid day of month;/],
+    ['0 0 L-3 * *', / invalid day of month;/],
+    ['0 0 15W * *', / invalid day of month;/],
+    ['0 0 LW * *', / invalid day of month;/],
+    ['0 0 * * 5L', / invalid day of week;/],
+    ['0 0 * * L', / invalid day of week;/],
+    ['0 0 * * 5#3', / invalid day of week;/],
+    ['0 0 * * fri#L', / invalid day of week;/],
+    ['0 0 ? * 1', / invalid day of month;/],
+    ['0 0 1 * ?', / invalid day of week;/],
+    ['0 0 1 * +1', / invalid day of week;/],
+    ['0 0 +1 * *', / invalid day of month;/],
+    ['H 0 * * *', / invalid minute;/],
+    ['R 0 * * *', / invalid minute;/],
+    ['0 0 1..5 * *', / invalid day of month;/],
+    ['0 0 ~ * *', / invalid day of month;/],
     // Numbers that are not digits.
-    ['1.5 * * * *', /^minute: /],
-    ['+1 * * * *', /^minute: /],
-    ['0x1 * * * *', /^minute: /],
-    ['1e1 * * * *', /^minute: /],
-    ['\u0665 * * * *', /^minute: /],
-    ['\uff15 * * * *', /^minute: /],
-    ['5\u0301 * * * *', /^minute: /],
-    ['\u{1f550} * * * *', /^minute: /],
+    ['1.5 * * * *', / invalid minute;/],
+    ['+1 * * * *', / invalid minute;/],
+    ['0x1 * * * *', / invalid minute;/],
+    ['1e1 * * * *', / invalid minute;/],
+    ['\u0665 * * * *', / invalid minute;/],
+    ['\uff15 * * * *', / invalid minute;/],
+    ['5\u0301 * * * *', / invalid minute;/],
+    ['\u{1f550} * * * *', / invalid minute;/],
     // Names that are not names, or not here.
-    ['mon * * * *', /^minute: /],
-    ['* jan * * *', /^hour: /],
-    ['* * mon * *', /^day of month: /],
-    ['* * * mon *', /^month: /],
-    ['* * * * jan', /^day of week: /],
-    ['* * * january *', /^month: /],
-    ['* * * * monday', /^day of week: /],
-    ['* * * * su', /^day of week: /],
-    ['* * * * \u017fun', /^day of week: /],
-    ['* * * constructor *', /^month: /],
-    ['* * * __proto__ *', /^month: /],
-    ['* * * */feb *', /^month: /],
+    ['mon * * * *', / invalid minute;/],
+    ['* jan * * *', / invalid hour;/],
+    ['* * mon * *', / invalid day of month;/],
+    ['* * * mon *', / invalid month;/],
+    ['* * * * jan', / invalid day of week;/],
+    ['* * * january *', / invalid month;/],
+    ['* * * * monday', / invalid day of week;/],
+    ['* * * * su', / invalid day of week;/],
+    ['* * * * \u017fun', / invalid day of week;/],
+    ['* * * constructor *', / invalid month;/],
+    ['* * * __proto__ *', / invalid month;/],
+    ['* * * */feb *', / step of the month;/],
     // Days that no month has.
     ['0 0 30 2 *', /never fires/],
     ['0 0 31 2 *', /never fires/],
@@ -284,17 +289,17 @@ describe('a cron expression', () => {
     ['0 0 31/1 jun *', /never fires/],
     ['*/5 * 30 2 *', /never fires/],
   ])('may not be %j', (expression, sentence) => {
-    expect(problemOfCron(expression)).toMatch(sentence)
+    expect(sentenceOn(expression)).toMatch(sentence)
     expect(() => parseCron(expression)).toThrow()
   })
 
   it('names the first field that is wrong', () => {
-    expect(problemOfCron('0 99 99 * *')).toMatch(/^hour: /)
+    expect(sentenceOn('0 99 99 * *')).toBe('cron has an invalid hour; allowed: 0 to 23.')
   })
 
   it('tells how many fields it got', () => {
-    expect(problemOfCron('0 0 0 * * *')).toMatch(/got 6/)
-    expect(problemOfCron('0 0 *')).toMatch(/got 3/)
+    expect(problemOfCron('0 0 0 * * *')?.sent).toBe('6')
+    expect(problemOfCron('0 0 *')?.sent).toBe('3')
   })
 
   it('is accepted or refused in words, whatever it is', () => {
@@ -309,7 +314,7 @@ describe('a cron expression', () => {
     fc.assert(
       fc.property(expression, (text) => {
         const problem = problemOfCron(text)
-        if (problem !== undefined) expect(problem).toMatch(/^.*\w.*$/)
+        if (problem !== undefined) expect(problem.wrong).toMatch(/^\w.*\w$/)
         else expect(text).toMatch(/^(@[a-z]+|[\dA-Za-z*,/-]+( +[\dA-Za-z*,/-]+){4})$/)
       }),
       { numRuns: 3000, seed: 20260329 },
@@ -324,7 +329,7 @@ describe('a cron expression', () => {
         const fires = months.some((month) => daysOfMonth.some((day) => day <= (longest[month - 1] as number)))
         const problem = problemOfCron(`0 0 ${daysOfMonth} ${months} *`)
         if (fires) expect(problem).toBeUndefined()
-        else expect(problem).toMatch(/never fires/)
+        else expect(problem?.wrong).toBe('never fires')
       }),
       { numRuns: 1000, seed: 20260329 },
     )
@@ -332,7 +337,7 @@ describe('a cron expression', () => {
 
   it('is told to never fire without a look at any date', () => {
     const problems = withoutDates(() => NEVER_FIRING.map(problemOfCron))
-    expect(problems).toEqual(NEVER_FIRING.map(() => expect.stringMatching(/never fires/)))
+    expect(problems).toEqual(NEVER_FIRING.map(() => expect.objectContaining({ wrong: 'never fires' })))
     const fires = withoutDates(() => problemOfCron('0 0 29 2 *'))
     expect(fires).toBeUndefined()
   })
@@ -349,7 +354,7 @@ describe('a cron expression', () => {
 
   it('is refused quickly, however long it is', () => {
     for (const part of ['1,', '*/', '1-', ' ', '@', 'a', '0 ', ',']) {
-      expect(problemOfCron(part.repeat(20_000))).toEqual(expect.any(String))
+      expect(problemOfCron(part.repeat(20_000))).toBeDefined()
     }
   })
 })

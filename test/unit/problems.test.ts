@@ -13,11 +13,11 @@ import {
 import { listSessionFilesContract } from '../../src/resources/session-files/contract.ts'
 import { createSkillContract, updateSkillContract } from '../../src/resources/skills/contract.ts'
 
-/** What the operation says of input that is wrong. */
+/** The error message of an operation for invalid input. */
 function problemsOf(contract: Contract, part: 'body' | 'params' | 'query', data: unknown): string {
   const schema = contract[part]
   const error = schema?.safeParse(data).error
-  if (!schema || !error) throw new Error('There is nothing wrong')
+  if (!schema || !error) throw new Error('The input is valid')
   const isSecret = part === 'body' && contract.takesSecret === true
   return describeProblems(error.issues, { schema, data, isSecret })
 }
@@ -61,8 +61,8 @@ describe('describeSent', () => {
     [true, 'true'],
     [false, 'false'],
     [null, 'null'],
-    [[], 'an array of 0'],
-    [[['a'], 'b'], 'an array of 2'],
+    [[], 'an array of length 0'],
+    [[['a'], 'b'], 'an array of length 2'],
     [{}, 'an object'],
     [{ name: 'a' }, 'an object'],
   ])('repeats %j', (sent, said) => {
@@ -75,7 +75,7 @@ describe('describeSent', () => {
     [12, 'a number'],
     [true, 'a boolean'],
     [null, 'null'],
-    [['hunter2'], 'an array of 1'],
+    [['hunter2'], 'an array of length 1'],
     [{ hunter2: 'hunter2' }, 'an object'],
   ])('says only of what kind the secret %j is', (sent, said) => {
     expect(describeSent(sent, true)).toBe(said)
@@ -100,150 +100,193 @@ describe('describeProblems', () => {
     [1, '1'],
     [true, 'true'],
     [null, 'null'],
-    [['before', 'after'], 'an array of 2'],
+    [['before', 'after'], 'an array of length 2'],
     [{ before: true }, 'an object'],
-  ])('says what was sent in place of one of some words: %j', (position, sent) => {
+  ])('names the allowed values for %j', (position, sent) => {
     const target = { type: 'session', id: crypto.randomUUID() }
-    const error = `placement.position: expected "before" or "after", got ${sent}`
+    const error = `placement.position is not one of the allowed values; got ${sent}; allowed: "before" or "after".`
     expect(ofPin({ placement: { target, position } })).toBe(error)
   })
 
   it.each<[unknown, string]>([
-    [7, 'expected a string, got 7'],
-    [false, 'expected a string, got false'],
-    [null, 'expected a string, got null'],
-    [{}, 'expected a string, got an object'],
-    [[], 'expected a string, got an array of 0'],
-    [['a'], 'expected a string, got an array of 1'],
-    ['', 'expected 1 to 255 characters, got 0'],
-    ['🙂'.repeat(256), 'expected 1 to 255 characters, got 256'],
-    ['a\0', 'expected text without NUL characters, got "a\\u0000"'],
-    ['a\ud83d', 'expected text without lone surrogates, got "a\ufffd"'],
-  ])('says what was sent in place of text: %j', (name, said) => {
-    expect(ofKey({ name })).toBe(`name: ${said}`)
+    [7, 'is not a string; got 7'],
+    [false, 'is not a string; got false'],
+    [null, 'is not a string; got null'],
+    [{}, 'is not a string; got an object'],
+    [[], 'is not a string; got an array of length 0'],
+    [['a'], 'is not a string; got an array of length 1'],
+    ['', 'is too short; got 0 characters'],
+    ['🙂'.repeat(256), 'is too long; got 256 characters'],
+    ['x'.repeat(1021), 'is too long; got more than 255 characters'],
+  ])('names the allowed length of a text for %j', (name, wrong) => {
+    expect(ofKey({ name })).toBe(`name ${wrong}; allowed: 1 to 255 characters.`)
+  })
+
+  it('names the characters that a text may not have', () => {
+    expect(ofKey({ name: 'a\0' })).toBe(
+      'name has a NUL character; got "a\\u0000"; allowed: text without NUL characters.',
+    )
+    expect(ofKey({ name: 'a\ud83d' })).toBe(
+      'name has a lone surrogate; got "a\ufffd"; allowed: well-formed Unicode.',
+    )
+  })
+
+  it('writes sizes in KiB and MiB', () => {
+    const ofContent = (content: string) => ofSkill({ files: [{ filename: 'a', content }] })
+    expect(ofContent('x'.repeat(2 ** 20 + 1))).toBe(
+      'files.0.content is too large; got 1048577 bytes; allowed: text of up to 1 MiB.',
+    )
+    expect(ofContent('x'.repeat(2 ** 21 + 1))).toBe(
+      'files.0.content is too large; got more than 1 MiB; allowed: text of up to 1 MiB.',
+    )
   })
 
   it.each<[unknown, string]>([
-    ['a day', 'expected whole seconds, got "a day"'],
-    ['86400', 'expected whole seconds, got "86400"'],
-    [0.5, 'expected whole seconds, got 0.5'],
-    [-1, 'expected at least 0, got -1'],
-    [2_592_001, 'expected at most 2592000 (30 days), got 2592001'],
-  ])('says what was sent in place of a number: %j', (overlapSeconds, said) => {
-    expect(problemsOf(rotateApiKeyContract, 'body', { overlapSeconds })).toBe(`overlapSeconds: ${said}`)
+    ['a day', 'is not a number; got "a day"'],
+    ['86400', 'is not a number; got "86400"'],
+    [0.5, 'is not a whole number; got 0.5'],
+    [-1, 'is too small; got -1'],
+    [2_592_001, 'is too large; got 2592001'],
+  ])('names the allowed numbers for %j', (overlapSeconds, wrong) => {
+    expect(problemsOf(rotateApiKeyContract, 'body', { overlapSeconds })).toBe(
+      `overlapSeconds ${wrong}; allowed: whole seconds from 0 to 2592000 (30 days).`,
+    )
   })
 
   it.each<[unknown, string]>([
-    ['2026-03-29', '"2026-03-29"'],
-    ['2026-03-29T01:00:00Z', '"2026-03-29T01:00:00Z"'],
-    ['2026-02-30T01:00:00.000Z', '"2026-02-30T01:00:00.000Z"'],
-    [1_774_746_000_000, '1774746000000'],
-  ])('shows an instant where %j was sent', (expiresAt, sent) => {
-    const error = `expiresAt: expected an instant such as "2026-03-29T01:00:00.000Z", got ${sent}`
-    expect(ofKey({ expiresAt })).toBe(error)
+    ['2026-03-29', 'has the wrong format; got "2026-03-29"'],
+    ['2026-03-29T01:00:00Z', 'has the wrong format; got "2026-03-29T01:00:00Z"'],
+    ['2026-02-30T01:00:00.000Z', 'has the wrong format; got "2026-02-30T01:00:00.000Z"'],
+    ['2026-03-29T01:00:00.0000Z', 'has the wrong format; got "2026-03-29T01:00:00.0000Z"'],
+    [1_774_746_000_000, 'is not a string; got 1774746000000'],
+  ])('shows an instant for %j', (expiresAt, wrong) => {
+    expect(ofKey({ expiresAt })).toBe(
+      `expiresAt ${wrong}; allowed: an instant such as "2026-03-29T01:00:00.000Z".`,
+    )
   })
 
-  it('says that what is missing is required, and nothing of what was sent', () => {
-    expect(ofSchedule({})).toBe('cron: required, expected a string; timezone: required, expected a string')
+  it('names what is missing and what is allowed', () => {
+    expect(ofSchedule({})).toBe(
+      'cron is missing; allowed: 1 to 255 characters. timezone is missing; allowed: 1 to 255 characters.',
+    )
     expect(ofPin({ placement: { target: {}, position: 'before' } })).toBe(
-      'placement.target.type: required, expected "session" or "pull_request" or "project"; ' +
-        'placement.target.id: required, expected a UUID',
+      'placement.target.type is missing; allowed: "session", "pull_request" or "project". ' +
+        'placement.target.id is missing; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+    )
+    expect(ofPin({})).toBe('placement is missing; allowed: an object with target, position.')
+    expect(ofSkill({ files: undefined })).toBe('files is missing; allowed: up to 200 files.')
+  })
+
+  it('names the values of a boolean', () => {
+    expect(problemsOf(projectScheduleContracts.update, 'body', { enabled: 'yes' })).toBe(
+      'enabled is not a boolean; got "yes"; allowed: true or false.',
     )
   })
 
   it.each<[unknown, string]>([
     [null, 'null'],
-    [[], 'an array of 0'],
+    [[], 'an array of length 0'],
     ['{"cron":"@daily"}', '"{\\"cron\\":\\"@daily\\"}"'],
     [7, '7'],
   ])('calls the whole body by that name: %j', (body, sent) => {
-    expect(ofSchedule(body)).toBe(`body: expected an object, got ${sent}`)
-  })
-
-  it('says nothing more of a change that changes nothing', () => {
-    expect(problemsOf(projectScheduleContracts.update, 'body', {})).toBe(
-      'body: expected at least one of cron, timezone, enabled',
+    expect(ofSchedule(body)).toBe(
+      `body is not an object; got ${sent}; allowed: an object with cron, timezone.`,
     )
   })
 
-  it('names a parameter of the query that came more than once', () => {
-    expect(ofFiles({ limit: ['1', '2'] })).toBe('limit: expected one value, got several')
+  it('names the properties of an update that has none', () => {
+    expect(problemsOf(projectScheduleContracts.update, 'body', {})).toBe(
+      'body has no properties; allowed: at least one of cron, timezone, enabled.',
+    )
+  })
+
+  it('names a query parameter that was sent several times', () => {
+    expect(ofFiles({ limit: ['1', '2'] })).toBe('limit has several values; allowed: one value.')
     expect(ofFiles({ limit: ['1', '2'], cursor: ['a', 'a'] })).toBe(
-      'limit: expected one value, got several; cursor: expected one value, got several',
+      'limit has several values; allowed: one value. cursor has several values; allowed: one value.',
     )
   })
 
   it('names each field of a cron expression, and counts them', () => {
     expect(ofSchedule({ cron: '* * * *', timezone: 'UTC' })).toBe(
-      'cron: expected five fields (minute, hour, day of month, month, day of week), got 4',
+      'cron does not have five fields; got 4; allowed: minute, hour, day of month, month and day of week.',
     )
     expect(ofSchedule({ cron: '99 * * * *', timezone: 'UTC' })).toBe(
-      'cron: minute: expected 0 to 59, got "99 * * * *"',
+      'cron has an invalid minute; got "99 * * * *"; allowed: 0 to 59.',
     )
   })
 
   it('says each problem of a value once', () => {
-    expect(ofFiles({ limit: 'x' })).toBe('limit: expected digits only, got "x"')
-    expect(ofFiles({ limit: '0' })).toBe('limit: expected at least 1, got "0"')
+    expect(ofFiles({ limit: 'x' })).toBe('limit is not a whole number; got "x"; allowed: at least 1.')
+    expect(ofFiles({ limit: '0' })).toBe('limit is too small; got "0"; allowed: at least 1.')
     expect(problemsOf(previewScheduleContract, 'query', { cron: '@daily', from: 'x' })).toBe(
-      'from: expected an instant such as "2026-03-29T01:00:00.000Z", got "x"',
+      'from has the wrong format; got "x"; allowed: an instant such as "2026-03-29T01:00:00.000Z".',
     )
     expect(problemsOf(previewScheduleContract, 'query', { cron: '@daily', count: 'x' })).toBe(
-      'count: expected digits only, got "x"',
+      'count is not a whole number; got "x"; allowed: 1 to 100.',
+    )
+    expect(problemsOf(previewScheduleContract, 'query', { cron: '@daily', count: '101' })).toBe(
+      'count is too large; got "101"; allowed: 1 to 100.',
     )
   })
 
   it('names the element of a list', () => {
     const scope = ofKey({ scopes: ['pins:write', 'pins:eat'] })
-    expect(scope).toMatch(/^scopes\.1: expected "[a-z:-]+"( or "[a-z:-]+")+, got "pins:eat"$/)
-    expect(ofKey({ projectIds: ['a', 7] })).toBe('projectIds.1: expected a string, got 7')
+    expect(scope).toMatch(
+      /^scopes\.1 is not one of the allowed values; got "pins:eat"; allowed: "[a-z:-]+"(, "[a-z:-]+")+ or "[a-z:-]+"\.$/,
+    )
+    expect(ofKey({ projectIds: ['a', 7] })).toBe(
+      'projectIds.1 is not a string; got 7; allowed: 1 to 255 characters.',
+    )
     expect(ofSkill({ files: [{ filename: 'SKILL.md', content: 7 }] })).toBe(
-      'files.0.content: expected a string, got 7',
+      'files.0.content is not a string; got 7; allowed: text of up to 1 MiB.',
     )
   })
 
-  it('counts a list that breaks a rule of its own', () => {
+  it('names what a list has several times', () => {
     expect(ofKey({ scopes: ['pins:write', 'pins:write'] })).toBe(
-      'scopes: expected each scope once, got an array of 2',
+      'scopes has a scope several times; allowed: each scope once.',
     )
     expect(ofKey({ projectIds: ['a', 'a', 'b'] })).toBe(
-      'projectIds: expected each project once, got an array of 3',
+      'projectIds has a project several times; allowed: each project once.',
     )
   })
 
-  it('counts what a list has too many of', () => {
+  it('counts the items of a list that has too many', () => {
     const files = Array.from({ length: 201 }, (_, index) => ({ filename: `${index}`, content: '' }))
-    expect(ofSkill({ files })).toBe('files: expected up to 200 files, got an array of 201')
+    expect(ofSkill({ files })).toBe(
+      'files has too many items; got an array of length 201; allowed: up to 200 files.',
+    )
   })
 })
 
 describe('an unknown property', () => {
-  it('is answered with those that there are, at every level', () => {
+  it('is answered with the known properties, at every level', () => {
     const target = { type: 'session', id: crypto.randomUUID() }
     const placement = { target, position: 'before' }
-    expect(ofPin({ placement, pin: 1 })).toBe('pin: unknown property, expected placement')
+    expect(ofPin({ placement, pin: 1 })).toBe('pin is not a known property; known: placement.')
     expect(ofPin({ placement: { ...placement, after: 1 } })).toBe(
-      'placement.after: unknown property, expected target, position',
+      'placement.after is not a known property; known: target, position.',
     )
     expect(ofPin({ placement: { ...placement, target: { ...target, name: 1 } } })).toBe(
-      'placement.target.name: unknown property, expected type, id',
+      'placement.target.name is not a known property; known: type, id.',
     )
   })
 
-  it('of an element of a list is answered with those of an element', () => {
+  it('of a list item is answered with the known properties of an item', () => {
     const file = { filename: 'SKILL.md', content: '' }
     expect(ofSkill({ files: [file, { filename: 'a.md', content: '', path: 'a.md' }] })).toBe(
-      'files.1.path: unknown property, expected filename, content',
+      'files.1.path is not a known property; known: filename, content.',
     )
   })
 
-  it('is answered with those of a change, too', () => {
+  it('of an update is answered with the known properties', () => {
     const files = [{ filename: 'SKILL.md', content: '', path: 'SKILL.md' }]
     expect(problemsOf(updateSkillContract, 'body', { files })).toBe(
-      'files.0.path: unknown property, expected filename, content',
+      'files.0.path is not a known property; known: filename, content.',
     )
     expect(problemsOf(projectScheduleContracts.update, 'body', { paused: true })).toMatch(
-      /^paused: unknown property, expected cron, timezone, enabled/,
+      /^paused is not a known property; known: cron, timezone, enabled/,
     )
   })
 
@@ -251,13 +294,13 @@ describe('an unknown property', () => {
     'may be called %s',
     (name) => {
       const body = JSON.parse(`{"cron":"@daily","timezone":"UTC","${name}":{"cron":"x"}}`)
-      expect(ofSchedule(body)).toBe(`${name}: unknown property, expected cron, timezone`)
+      expect(ofSchedule(body)).toBe(`${name} is not a known property; known: cron, timezone.`)
     },
   )
 
   it.each(['', ' ', '\n\t', '\u3000'])('may have the blank name %j, which is quoted', (name) => {
     const body = { cron: '@daily', timezone: 'UTC', [name]: 1 }
-    expect(ofSchedule(body)).toBe(`${JSON.stringify(name)}: unknown property, expected cron, timezone`)
+    expect(ofSchedule(body)).toBe(`${JSON.stringify(name)} is not a known property; known: cron, timezone.`)
   })
 
   it.each([
@@ -269,20 +312,20 @@ describe('an unknown property', () => {
     ['\ud83d', '\ufffd'],
   ])('has its name shortened by code points: %j', (name, said) => {
     const body = { cron: '@daily', timezone: 'UTC', [name]: 1 }
-    expect(ofSchedule(body)).toBe(`${said}: unknown property, expected cron, timezone`)
+    expect(ofSchedule(body)).toBe(`${said} is not a known property; known: cron, timezone.`)
   })
 })
 
 describe('many problems', () => {
   const unknown = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, 1]))
   const said = (count: number) =>
-    Array.from({ length: count }, (_, n) => `p${n}: unknown property, expected cron, timezone`).join('; ')
+    Array.from({ length: count }, (_, n) => `p${n} is not a known property; known: cron, timezone.`).join(' ')
   const schedule = { cron: '@daily', timezone: 'UTC' }
 
   it.each([
     [5, said(5)],
-    [6, `${said(5)}; and 1 more`],
-    [2000, `${said(5)}; and 1995 more`],
+    [6, `${said(5)} And 1 more problem.`],
+    [2000, `${said(5)} And 1995 more problems.`],
   ])('%i are counted after the fifth', (count, error) => {
     expect(ofSchedule({ ...schedule, ...unknown(count) })).toBe(error)
   })
@@ -294,19 +337,23 @@ describe('a body with a secret', () => {
 
   it('has none of its values repeated', () => {
     expect(ofVariables([{ key: 'hunter2!', value: 7 }])).toBe(
-      'variables.0.key: expected letters, digits and underscores, not beginning with a digit, got a string; ' +
-        'variables.0.value: expected a string, got a number',
+      'variables.0.key has the wrong format; got a string; allowed: letters, digits and underscores, not beginning with a ' +
+        'digit. variables.0.value is not a string; got a number; allowed: text of up to 64 KiB.',
     )
-    expect(ofVariables({ TOKEN: 'hunter2' })).toBe('variables: expected an array, got an object')
-    expect(ofVariables('hunter2')).toBe('variables: expected an array, got a string')
+    expect(ofVariables({ TOKEN: 'hunter2' })).toBe(
+      'variables is not an array; got an object; allowed: 1 to 100 variables.',
+    )
+    expect(ofVariables('hunter2')).toBe(
+      'variables is not an array; got a string; allowed: 1 to 100 variables.',
+    )
     expect(ofVariables([{ key: 'TOKEN', value: 'hunter2\0' }])).toBe(
-      'variables.0.value: expected text without NUL characters, got a string',
+      'variables.0.value has a NUL character; got a string; allowed: text without NUL characters.',
     )
     expect(problemsOf(setEnvironmentVariablesContract, 'body', 'hunter2')).toBe(
-      'body: expected an object, got a string',
+      'body is not an object; got a string; allowed: an object with variables.',
     )
     expect(problemsOf(putRunEndpointContract, 'body', { url: ['https://hunter2'] })).toBe(
-      'url: expected a string, got an array of 1',
+      'url is not a string; got an array of length 1; allowed: 1 to 2000 characters.',
     )
   })
 })
@@ -314,17 +361,19 @@ describe('a body with a secret', () => {
 describe('a token of the service', () => {
   it.each([TOKEN, SIGNING_SECRET])('is not repeated, wherever it is: %s', (token) => {
     const schedule = { cron: '@daily', timezone: 'UTC' }
-    expect(ofSchedule({ ...schedule, cron: `@${token}` })).toMatch(/, got a string$/)
-    expect(ofSchedule(token)).toBe('body: expected an object, got a string')
-    expect(ofSchedule({ ...schedule, [token]: 1 })).toBe('…: unknown property, expected cron, timezone')
+    expect(ofSchedule({ ...schedule, cron: `@${token}` })).toContain('; got a string; ')
+    expect(ofSchedule(token)).toBe(
+      'body is not an object; got a string; allowed: an object with cron, timezone.',
+    )
+    expect(ofSchedule({ ...schedule, [token]: 1 })).toBe('… is not a known property; known: cron, timezone.')
     expect(ofSchedule({ ...schedule, [`${'x'.repeat(50)}${token}`]: 1 })).toBe(
-      '…: unknown property, expected cron, timezone',
+      '… is not a known property; known: cron, timezone.',
     )
     expect(ofPin({ placement: { [token]: 1 } })).toContain(
-      'placement.…: unknown property, expected target, position',
+      'placement.… is not a known property; known: target, position.',
     )
     expect(problemsOf(updatePinContract, 'params', { resourceType: 'session', resourceId: token })).toBe(
-      'resourceId: expected a UUID, got a string',
+      'resourceId has the wrong format; got a string; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
     )
   })
 })

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
-import { docs, externalId, instant, overlapSeconds, text, uuid } from '../../http/fields.ts'
+import { docs, externalId, instant, overlapSeconds, rule, text, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
@@ -88,11 +88,8 @@ export const createApiKeyContract = {
     .strictObject({
       name: text(1, 255, { description: 'A name for people.' }),
       scopes: z
-        .array(z.enum(SCOPES))
-        .check(
-          z.maxLength(SCOPES.length, `expected up to ${SCOPES.length} scopes`),
-          z.refine(isUnique, 'expected each scope once'),
-        )
+        .array(z.enum(SCOPES), `up to ${SCOPES.length} scopes`)
+        .check(z.maxLength(SCOPES.length), rule(isUnique, 'has a scope several times', 'each scope once'))
         .register(docs, { description: 'What the key may do.' }),
       userId: z
         .optional(z.nullable(externalId({})))
@@ -101,10 +98,10 @@ export const createApiKeyContract = {
         .optional(
           z.nullable(
             z
-              .array(externalId({}))
+              .array(externalId({}), `up to ${MAX_PROJECTS} projects`)
               .check(
-                z.maxLength(MAX_PROJECTS, `expected up to ${MAX_PROJECTS} projects`),
-                z.refine(isUnique, 'expected each project once'),
+                z.maxLength(MAX_PROJECTS),
+                rule(isUnique, 'has a project several times', 'each project once'),
               ),
           ),
         )

@@ -1,16 +1,14 @@
 /** The encrypted environment variables of a project (docs/contract.md, Environment variables). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
-import { content, docs, externalId, idempotencyKey, instant, text } from '../../http/fields.ts'
+import { content, docs, externalId, idempotencyKey, instant, rule, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const variableKey = text(1, 255, {
   description: 'The name of the variable.',
   example: 'DATABASE_URL',
-}).check(
-  z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected letters, digits and underscores, not beginning with a digit'),
-)
+}).check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and underscores, not beginning with a digit'))
 
 const projectId = externalId({ description: 'The id of the project.', example: 'website' })
 const params = z.object({ projectId, key: variableKey })
@@ -132,14 +130,17 @@ export const setEnvironmentVariablesContract = {
   takesSecret: true,
   body: z
     .strictObject({
-      variables: z.array(z.strictObject({ key: variableKey, value })).check(
-        z.minLength(1, 'expected at least one variable'),
-        z.maxLength(MAX_VARIABLES_PER_REQUEST, `expected up to ${MAX_VARIABLES_PER_REQUEST} variables`),
-        z.refine(
-          (variables) => new Set(variables.map(({ key }) => key)).size === variables.length,
-          'expected each key once',
+      variables: z
+        .array(z.strictObject({ key: variableKey, value }), `1 to ${MAX_VARIABLES_PER_REQUEST} variables`)
+        .check(
+          z.minLength(1),
+          z.maxLength(MAX_VARIABLES_PER_REQUEST),
+          rule(
+            (variables) => new Set(variables.map(({ key }) => key)).size === variables.length,
+            'has a key several times',
+            'each key once',
+          ),
         ),
-      ),
     })
     .register(docs, {
       id: 'EnvironmentVariableValues',

@@ -1,7 +1,7 @@
 /** The contracts of platform resources: put (create or rename), retrieve, list, delete, and for some kinds archive. */
 import * as z from 'zod/mini'
 import type { ProjectResourceTable, ResourceKind, ResourceTable } from '../../access/platform-resource.ts'
-import type { Quota } from '../../db/usage.ts'
+import type { Quota } from '../../environment.ts'
 import type { Contract, Tag } from '../../http/contract.ts'
 import { docs, externalId, instant, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'

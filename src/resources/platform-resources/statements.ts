@@ -22,8 +22,9 @@ import {
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { unrestrictedFor } from '../../access/unrestricted.ts'
+import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
-import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import type { Kind } from './contract.ts'
 

@@ -2,8 +2,9 @@
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { callerOrganization, callerUser, now } from '../../access/guard.ts'
 import { type Join, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
+import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
-import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
 const userId = sql.placeholder('userId')

@@ -4,7 +4,7 @@ import { seal } from '../../crypto/sealed-value.ts'
 import { isOn } from '../../environment.ts'
 import { ApiError } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { describeSent } from '../../http/problems.ts'
+import { describeProblem, describeSent } from '../../http/problems.ts'
 import {
   deleteRunEndpointContract,
   putRunEndpointContract,
@@ -30,16 +30,18 @@ async function newSecret(context: RequestContext) {
   return { secret, values: { sealedSecret, sealedFor: organizationId } }
 }
 
-/** As much of the URL as may be repeated: there may be a secret in the rest. */
-function originOf(url: string): string {
-  if (!URL.canParse(url)) return 'text that is none'
-  const { protocol, host } = new URL(url)
-  return host ? describeSent(`${protocol}//${host}`) : 'one without a host'
+/** The origin of the URL: the rest may have a secret. */
+function describeOrigin(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  return parsed?.host ? describeSent(`${parsed.protocol}//${parsed.host}`) : describeSent(url, true)
 }
 
 export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, context) => {
   const problem = problemOfReceiver(body.url, isOn(context.environment.LOCAL_RUN_ENDPOINTS))
-  if (problem) throw await context.caller.inputError(`url: ${problem}, got ${originOf(body.url)}`)
+  if (problem) {
+    const sent = describeOrigin(body.url)
+    throw await context.caller.inputError(describeProblem('url', { ...problem, sent }))
+  }
   const { secret, values } = await newSecret(context)
   const url = new URL(body.url).href
   const [, [stored]] = await context.run({ check: explainEndpoint }, [putEndpoint], { url, ...values })

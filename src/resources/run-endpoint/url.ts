@@ -1,30 +1,37 @@
-/** Where runs may be sent: to a public name, over TLS. */
+/** The URLs that runs may be sent to: public host names, over TLS. */
+import type { Problem } from '../../errors.ts'
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
-/** Names that lead nowhere in public (RFC 6761, 6762, 7686, 8375, 9476, and ICANN's reservation of `internal`). */
+/** Names that do not resolve in public (RFC 6761, 6762, 7686, 8375, 9476, and ICANN's reservation of `internal`). */
 const NOT_PUBLIC = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|onion|alt|home\.arpa)$/
+
+const ALLOWED = 'an https URL of a public host, such as "https://hooks.example.com/runs"'
 
 const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}|\[.*\])$/
 
 /**
- * What is wrong with the URL of a receiver, or undefined. IP addresses are refused whether private or not: a name can
- * be looked up and has a certificate.
- * @param allowsLocal true allows this machine too, and http with it.
+ * The first problem of the URL of a receiver, if any. Public IP addresses are refused too: a name can be looked up and has a
+ * certificate.
+ * @param allowsLocal true to allow http and https URLs of this machine as well.
  */
-export function problemOfReceiver(text: string, allowsLocal: boolean): string | undefined {
-  if (!URL.canParse(text)) return 'expected a URL such as "https://hooks.example.com/runs"'
+export function problemOfReceiver(text: string, allowsLocal: boolean): Problem | undefined {
+  const wrong = wrongWith(text, allowsLocal)
+  return wrong === undefined ? undefined : { wrong, allowed: ALLOWED }
+}
+
+function wrongWith(text: string, allowsLocal: boolean): string | undefined {
+  if (!URL.canParse(text)) return 'is not a URL'
   const { protocol, hostname, username, password, hash } = new URL(text)
   const host = hostname.replace(/\.$/, '')
   const isLocal = allowsLocal && LOOPBACK.test(host)
-  if (protocol !== 'https:' && !(isLocal && protocol === 'http:'))
-    return 'expected a URL that begins with https://'
-  if (username || password) return 'expected a URL without user name and password'
-  if (hash) return 'expected a URL without a fragment ("#…")'
+  if (protocol !== 'https:' && !(isLocal && protocol === 'http:')) return 'does not begin with https://'
+  if (username || password) return 'has a user name or password'
+  if (hash) return 'has a fragment ("#…")'
   if (isLocal) return undefined
-  if (IP_ADDRESS.test(host)) return 'expected the name of a host, not an IP address'
+  if (IP_ADDRESS.test(host)) return 'has an IP address instead of a host name'
   const labels = host.split('.')
   if (labels.length < 2 || labels.includes('') || NOT_PUBLIC.test(host))
-    return 'expected a host that is public'
+    return 'has a host that is not public'
   return undefined
 }

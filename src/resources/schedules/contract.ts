@@ -3,7 +3,17 @@ import * as z from 'zod/mini'
 import { problemOfCron } from '../../cron/expression.ts'
 import { isTimezone } from '../../cron/timezone.ts'
 import type { Contract } from '../../http/contract.ts'
-import { docs, idempotencyKey, instant, parameter, someOf, text, uuid } from '../../http/fields.ts'
+import {
+  check,
+  docs,
+  idempotencyKey,
+  instant,
+  rule,
+  someOf,
+  text,
+  uuid,
+  wholeNumber,
+} from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 import { AGENT, type Owner, PROJECT, pathsOf } from './owners.ts'
@@ -14,15 +24,12 @@ const cron = (max: number) =>
       'Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, ' +
       'or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.',
     example: '30 9 * * mon-fri',
-  }).check((context) => {
-    const message = problemOfCron(context.value)
-    if (message) context.issues.push({ code: 'custom', input: context.value, message })
-  })
+  }).check(check(problemOfCron))
 
 const timezone = text(1, 255, {
   description: 'An IANA time zone name.',
   example: 'Europe/Paris',
-}).check(z.refine(isTimezone, 'expected an IANA time zone such as "Europe/Paris" or "UTC"'))
+}).check(rule(isTimezone, 'is not an IANA time zone', 'a name such as "Europe/Paris" or "UTC"'))
 
 const headers = z.object({ 'Idempotency-Key': idempotencyKey('the schedule that the first made') })
 
@@ -287,21 +294,12 @@ export const previewScheduleContract = {
     from: z
       .optional(
         instant().check(
-          z.refine((from) => from >= '1970' && from < '3000', 'expected an instant from 1970 to 2999'),
+          rule((from) => from >= '1970' && from < '3000', 'is out of range', 'an instant from 1970 to 2999'),
         ),
       )
       .register(docs, { description: 'The instants come after this one; now, if it is left out.' }),
     count: z
-      ._default(
-        parameter().check(
-          z.regex(/^\d+$/, { error: 'expected digits only', abort: true }),
-          z.refine(
-            (digits) => Number(digits) >= 1 && Number(digits) <= MOST_PREVIEWED,
-            `expected 1 to ${MOST_PREVIEWED}`,
-          ),
-        ),
-        '5',
-      )
+      ._default(wholeNumber(1, MOST_PREVIEWED), '5')
       .register(docs, { description: `How many, up to ${MOST_PREVIEWED}.`, example: '5' }),
   }),
   success: {

@@ -5,8 +5,9 @@ import { namedProjectResource } from '../../access/platform-resource.ts'
 import { type Join, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
 import { projectIsActive } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
+import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, sessionFiles, sessions } from '../../db/schema.ts'
-import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
 const sessionId = sql.placeholder('sessionId')

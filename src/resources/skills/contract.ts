@@ -2,12 +2,14 @@
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import {
+  check,
   content,
   docs,
   idempotencyKey,
   ifNoneMatch,
   instant,
   relativePath,
+  rule,
   someOf,
   text,
   uuid,
@@ -68,7 +70,7 @@ const name = text(1, 64, {
 }).check(
   z.regex(
     /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-    'expected lower-case letters, digits and single hyphens, with none at either end',
+    'lower-case letters, digits and single hyphens, without a hyphen at either end',
   ),
 )
 
@@ -86,18 +88,25 @@ const files = z
         content: content(MAX_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
       })
       .register(docs, { id: 'NewSkillFile' }),
+    `up to ${MAX_FILES} files`,
   )
   .check(
-    z.maxLength(MAX_FILES, `expected up to ${MAX_FILES} files`),
-    z.refine(
+    z.maxLength(MAX_FILES),
+    rule(
       (all) => new Set(all.map(({ filename }) => filename.toLowerCase().toUpperCase())).size === all.length,
-      'expected filenames that differ by more than their case',
+      'has a filename several times',
+      'filenames that differ by more than their case',
     ),
-    z.refine(hasNoFolder, 'expected no filename that is a folder of another'),
-    z.refine(
-      (all) => all.reduce((sum, file) => sum + Buffer.byteLength(file.content), 0) <= MAX_SKILL_BYTES,
-      'expected up to 4 MiB of contents',
+    rule(
+      hasNoFolder,
+      'has a filename that is a folder of another',
+      'filenames that are not folders of others',
     ),
+    check((all) => {
+      const bytes = all.reduce((sum, file) => sum + Buffer.byteLength(file.content), 0)
+      const allowed = 'up to 4 MiB of contents'
+      return bytes > MAX_SKILL_BYTES ? { wrong: 'is too large', sent: `${bytes} bytes`, allowed } : undefined
+    }),
   )
 
 /** True if no filename is a folder of another. Sorted, the files of a folder come right after it. */
