@@ -13,7 +13,7 @@ export interface paths {
          * Put a pin
          * @description Pins a resource at the end of the list. If the resource is pinned already, its position does not change.
          *
-         *     Scope: `pins:write`, with a key that acts as a user.
+         *     Scope: `pins:write`, with an API key that acts as a user.
          */
         put: operations["putPin"];
         post?: never;
@@ -21,7 +21,7 @@ export interface paths {
          * Delete a pin
          * @description Unpins a resource.
          *
-         *     Scope: `pins:write`, with a key that acts as a user.
+         *     Scope: `pins:write`, with an API key that acts as a user.
          */
         delete: operations["deletePin"];
         options?: never;
@@ -30,7 +30,7 @@ export interface paths {
          * Update a pin
          * @description Moves the pin of a resource directly before or after another pin of the user. If the resource is not pinned yet, it is pinned there. The order is one list across all types.
          *
-         *     Scope: `pins:write`, with a key that acts as a user.
+         *     Scope: `pins:write`, with an API key that acts as a user.
          */
         patch: operations["updatePin"];
         trace?: never;
@@ -171,7 +171,7 @@ export interface paths {
          * Put a profile picture
          * @description Stores the body as the profile picture of the user that the API key acts as, in place of the current one.
          *
-         *     Scope: `profile-picture:write`, with a key that acts as a user.
+         *     Scope: `profile-picture:write`, with an API key that acts as a user.
          */
         put: operations["putProfilePicture"];
         post?: never;
@@ -179,7 +179,7 @@ export interface paths {
          * Delete a profile picture
          * @description Deletes the profile picture of the user that the API key acts as. Succeeds if there is none.
          *
-         *     Scope: `profile-picture:write`, with a key that acts as a user.
+         *     Scope: `profile-picture:write`, with an API key that acts as a user.
          */
         delete: operations["deleteProfilePicture"];
         options?: never;
@@ -226,7 +226,7 @@ export interface paths {
          * Retrieve the caller
          * @description Returns the organization, the user and the permissions of the API key that sends the request.
          *
-         *     Scope: none; any live key will do.
+         *     Scope: none; any valid API key is accepted.
          */
         get: operations["retrieveMe"];
         put?: never;
@@ -634,7 +634,7 @@ export interface paths {
          * List pins
          * @description Lists all pins of the user, in their order.
          *
-         *     Scope: `pins:read`, with a key that acts as a user.
+         *     Scope: `pins:read`, with an API key that acts as a user.
          */
         get: operations["listPins"];
         put?: never;
@@ -724,7 +724,7 @@ export interface paths {
          * Preview a schedule
          * @description Answers with the next instants at which a cron expression fires, and the wall clock there.
          *
-         *     Scope: none; any live key will do.
+         *     Scope: none; any valid API key is accepted.
          */
         get: operations["previewSchedule"];
         put?: never;
@@ -1025,8 +1025,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A schedule came due
-         * @description Sent to the run endpoint, at least once for each run, and signed by the Standard Webhooks specification: verify it with one of its libraries and the secret of the run endpoint.
+         * A schedule is due
+         * @description Sent to the run endpoint at least once for each run, signed as the Standard Webhooks specification requires. Verify the signature with one of its libraries and the secret of the run endpoint.
          */
         post: operations["scheduleRun"];
         delete?: never;
@@ -1373,7 +1373,7 @@ export interface components {
             data: {
                 /**
                  * Format: uuid
-                 * @description The run: the same for every attempt, so that a repetition can be told.
+                 * @description The run. It is the same for every attempt, so that a receiver can recognize a repeated one.
                  * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
                  */
                 id: string;
@@ -1399,11 +1399,11 @@ export interface components {
         };
         /**
          * @example {
-         *       "error": "placement.position: expected \"before\" or \"after\", got \"beside\""
+         *       "error": "placement.position is not one of the allowed values; got \"beside\"; allowed: \"before\" or \"after\"."
          *     }
          */
         Error: {
-            /** @description What to change. */
+            /** @description What is wrong, what was sent and what is allowed. */
             error: string;
         };
         Pin: {
@@ -2148,9 +2148,9 @@ export interface operations {
             /** @description The resource is pinned. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2170,9 +2170,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2185,9 +2185,9 @@ export interface operations {
             /** @description The resource does not exist for this caller. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2200,9 +2200,9 @@ export interface operations {
             /** @description The user has the most pins allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2215,9 +2215,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2230,13 +2230,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2244,20 +2244,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -2284,9 +2284,9 @@ export interface operations {
             /** @description The resource is no longer pinned. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2306,9 +2306,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2321,9 +2321,9 @@ export interface operations {
             /** @description The resource does not exist for this caller, or is not pinned. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2336,9 +2336,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2351,13 +2351,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2365,20 +2365,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -2409,9 +2409,9 @@ export interface operations {
             /** @description The pin is at the requested position. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2429,9 +2429,9 @@ export interface operations {
             /** @description The path or body is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2444,9 +2444,9 @@ export interface operations {
             /** @description The resource does not exist for this caller, or the target is not pinned. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2459,9 +2459,9 @@ export interface operations {
             /** @description The resource is not pinned yet, and the user has the most pins allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2474,9 +2474,9 @@ export interface operations {
             /** @description The pin could not be updated. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2486,20 +2486,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -2529,9 +2529,9 @@ export interface operations {
             /** @description A page of schedules. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2563,9 +2563,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2578,9 +2578,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2593,9 +2593,9 @@ export interface operations {
             /** @description The organization has no such project. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2608,9 +2608,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2623,13 +2623,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2637,20 +2637,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -2681,9 +2681,9 @@ export interface operations {
             /** @description The schedule is created, or was by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2711,9 +2711,9 @@ export interface operations {
             /** @description The path or body is wrong, or the key lacks the caller scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2726,9 +2726,9 @@ export interface operations {
             /** @description The key is limited to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2741,9 +2741,9 @@ export interface operations {
             /** @description The organization has no project with this id. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2756,9 +2756,9 @@ export interface operations {
             /** @description The project is archived, the project or the organization has the most schedules allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2771,9 +2771,9 @@ export interface operations {
             /** @description The schedule could not be created. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2783,20 +2783,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -2826,9 +2826,9 @@ export interface operations {
             /** @description A page of schedules. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2859,9 +2859,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2874,9 +2874,9 @@ export interface operations {
             /** @description The organization has no such agent. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2889,9 +2889,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2904,13 +2904,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2918,20 +2918,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -2962,9 +2962,9 @@ export interface operations {
             /** @description The schedule is created, or was by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2991,9 +2991,9 @@ export interface operations {
             /** @description The path or body is wrong, or the key lacks the caller scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3006,9 +3006,9 @@ export interface operations {
             /** @description The organization has no agent with this id. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3021,9 +3021,9 @@ export interface operations {
             /** @description The agent is archived, the agent or the organization has the most schedules allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3036,9 +3036,9 @@ export interface operations {
             /** @description The schedule could not be created. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3048,20 +3048,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -3091,9 +3091,9 @@ export interface operations {
             /** @description A page of files. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3120,9 +3120,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3135,9 +3135,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3150,9 +3150,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3165,9 +3165,9 @@ export interface operations {
             /** @description The cursor is a file of another session. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3180,9 +3180,9 @@ export interface operations {
             /** @description The session was deleted, with its files. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3195,9 +3195,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3210,13 +3210,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3224,20 +3224,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -3270,9 +3270,9 @@ export interface operations {
             /** @description The file is stored. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3294,9 +3294,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3309,9 +3309,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3324,9 +3324,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3339,9 +3339,9 @@ export interface operations {
             /** @description The project is archived, the organization has the most files or bytes allowed, or the upload took more than an hour. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3354,9 +3354,9 @@ export interface operations {
             /** @description The session was deleted, with its files. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3369,9 +3369,9 @@ export interface operations {
             /** @description The request has no `Content-Length`. */
             411: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3384,9 +3384,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3399,13 +3399,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3413,20 +3413,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -3454,9 +3454,9 @@ export interface operations {
             /** @description The skill with all of its files. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3487,9 +3487,9 @@ export interface operations {
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3502,9 +3502,9 @@ export interface operations {
             /** @description The path is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3517,9 +3517,9 @@ export interface operations {
             /** @description The organization has no skill with this skillId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3532,9 +3532,9 @@ export interface operations {
             /** @description The skill could not be retrieved. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3544,20 +3544,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -3582,9 +3582,9 @@ export interface operations {
             /** @description The skill was deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3603,9 +3603,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3618,9 +3618,9 @@ export interface operations {
             /** @description The organization has no skill with this skillId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3633,9 +3633,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3648,13 +3648,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3662,20 +3662,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -3704,9 +3704,9 @@ export interface operations {
             /** @description The skill with all of its files. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3735,9 +3735,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3750,9 +3750,9 @@ export interface operations {
             /** @description The organization has no skill with this skillId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3765,9 +3765,9 @@ export interface operations {
             /** @description Another skill has this name, or the organization would have more bytes of skill files than allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3780,9 +3780,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3795,13 +3795,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3809,20 +3809,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -3850,9 +3850,9 @@ export interface operations {
             /** @description The picture. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3872,9 +3872,9 @@ export interface operations {
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3889,9 +3889,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3904,9 +3904,9 @@ export interface operations {
             /** @description The organization has no user with this userId. Or the user has no profile picture. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3919,9 +3919,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3934,13 +3934,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3948,20 +3948,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -3994,9 +3994,9 @@ export interface operations {
             /** @description The picture is stored. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4016,9 +4016,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. Or the body is not a PNG, JPEG, GIF or WebP image. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4031,9 +4031,9 @@ export interface operations {
             /** @description The API key acts as another user. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4046,9 +4046,9 @@ export interface operations {
             /** @description The organization has no user with this userId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4061,9 +4061,9 @@ export interface operations {
             /** @description The upload took too long, or a newer upload replaced it. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4076,9 +4076,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4091,13 +4091,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4105,20 +4105,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -4143,9 +4143,9 @@ export interface operations {
             /** @description The user has no profile picture. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4164,9 +4164,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4179,9 +4179,9 @@ export interface operations {
             /** @description The API key acts as another user. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4194,9 +4194,9 @@ export interface operations {
             /** @description The organization has no user with this userId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4209,9 +4209,9 @@ export interface operations {
             /** @description A new picture is being uploaded. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4224,9 +4224,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4239,13 +4239,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4253,20 +4253,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -4297,9 +4297,9 @@ export interface operations {
             /** @description The variable was stored. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4319,9 +4319,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4334,9 +4334,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4349,9 +4349,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4364,9 +4364,9 @@ export interface operations {
             /** @description The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4379,9 +4379,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4394,13 +4394,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4408,20 +4408,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -4448,9 +4448,9 @@ export interface operations {
             /** @description The variable was deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4469,9 +4469,9 @@ export interface operations {
             /** @description The path is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4484,9 +4484,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4499,9 +4499,9 @@ export interface operations {
             /** @description The organization has no project with this projectId, or the project has no variable with this key. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4514,9 +4514,9 @@ export interface operations {
             /** @description The project is archived. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4529,9 +4529,9 @@ export interface operations {
             /** @description The variable could not be deleted. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4541,20 +4541,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -4576,9 +4576,9 @@ export interface operations {
             /** @description The organization, user and API key of the caller. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4613,9 +4613,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4628,13 +4628,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4642,20 +4642,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -4682,9 +4682,9 @@ export interface operations {
             /** @description A page of API keys. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4718,9 +4718,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4733,9 +4733,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4748,13 +4748,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4762,20 +4762,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -4803,9 +4803,9 @@ export interface operations {
             /** @description The API key was created. Its token is returned only here. */
             201: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4837,9 +4837,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4852,9 +4852,9 @@ export interface operations {
             /** @description The new key would have a scope, user, project or expiry that yours does not allow. Or your API key was rotated: it manages only itself. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4867,9 +4867,9 @@ export interface operations {
             /** @description The organization has no user with this userId, or no project with one of these projectIds. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4882,9 +4882,9 @@ export interface operations {
             /** @description The `Idempotency-Key` created an API key before, or the organization has the most API keys allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4897,9 +4897,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4912,13 +4912,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4926,20 +4926,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -4967,9 +4967,9 @@ export interface operations {
             /** @description The API key is revoked. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4989,9 +4989,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5004,9 +5004,9 @@ export interface operations {
             /** @description The API key acts as another user than yours, or has projects that yours is not restricted to. Or your API key was rotated: it manages only itself. It can't delete its descendants. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5019,9 +5019,9 @@ export interface operations {
             /** @description The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5034,9 +5034,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5049,13 +5049,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5063,20 +5063,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -5107,9 +5107,9 @@ export interface operations {
             /** @description The successor. Its token is returned only here. */
             201: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5141,9 +5141,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5156,9 +5156,9 @@ export interface operations {
             /** @description The API key acts as another user than yours, or has projects that yours is not restricted to. Or your API key was rotated: it manages only itself. Or it has a scope that yours lacks, or expires later. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5171,9 +5171,9 @@ export interface operations {
             /** @description The organization has no API key with this apiKeyId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5186,9 +5186,9 @@ export interface operations {
             /** @description The API key has expired or was rotated, or the `Idempotency-Key` created an API key before. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5201,9 +5201,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5216,13 +5216,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5230,20 +5230,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -5270,9 +5270,9 @@ export interface operations {
             /** @description A page of audit events. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5301,9 +5301,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5316,9 +5316,9 @@ export interface operations {
             /** @description The key is limited to projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5331,9 +5331,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5346,13 +5346,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5360,20 +5360,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -5398,9 +5398,9 @@ export interface operations {
             /** @description The project. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5422,9 +5422,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5437,9 +5437,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5452,9 +5452,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5467,9 +5467,9 @@ export interface operations {
             /** @description The project was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5482,9 +5482,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5497,13 +5497,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5511,20 +5511,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -5553,9 +5553,9 @@ export interface operations {
             /** @description The project. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5577,9 +5577,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5592,9 +5592,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5607,9 +5607,9 @@ export interface operations {
             /** @description The organization has the most projects allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5622,9 +5622,9 @@ export interface operations {
             /** @description The project was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5637,9 +5637,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5652,13 +5652,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5666,20 +5666,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -5704,9 +5704,9 @@ export interface operations {
             /** @description The project is deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5725,9 +5725,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5740,9 +5740,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5755,9 +5755,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5770,9 +5770,9 @@ export interface operations {
             /** @description The project was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5785,9 +5785,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5800,13 +5800,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5814,20 +5814,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -5856,9 +5856,9 @@ export interface operations {
             /** @description The project. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5880,9 +5880,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5895,9 +5895,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5910,9 +5910,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5925,9 +5925,9 @@ export interface operations {
             /** @description The project was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5940,9 +5940,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5955,13 +5955,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5969,20 +5969,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -6009,9 +6009,9 @@ export interface operations {
             /** @description A page of projects. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6038,9 +6038,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6053,9 +6053,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6068,13 +6068,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6082,20 +6082,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -6120,9 +6120,9 @@ export interface operations {
             /** @description The agent. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6144,9 +6144,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6159,9 +6159,9 @@ export interface operations {
             /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6174,9 +6174,9 @@ export interface operations {
             /** @description The agent was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6189,9 +6189,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6204,13 +6204,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6218,20 +6218,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -6260,9 +6260,9 @@ export interface operations {
             /** @description The agent. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6284,9 +6284,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6299,9 +6299,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6314,9 +6314,9 @@ export interface operations {
             /** @description The organization has the most agents allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6329,9 +6329,9 @@ export interface operations {
             /** @description The agent was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6344,9 +6344,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6359,13 +6359,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6373,20 +6373,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -6411,9 +6411,9 @@ export interface operations {
             /** @description The agent is deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6432,9 +6432,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6447,9 +6447,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6462,9 +6462,9 @@ export interface operations {
             /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6477,9 +6477,9 @@ export interface operations {
             /** @description The agent was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6492,9 +6492,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6507,13 +6507,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6521,20 +6521,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -6563,9 +6563,9 @@ export interface operations {
             /** @description The agent. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6587,9 +6587,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6602,9 +6602,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6617,9 +6617,9 @@ export interface operations {
             /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6632,9 +6632,9 @@ export interface operations {
             /** @description The agent was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6647,9 +6647,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6662,13 +6662,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6676,20 +6676,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -6716,9 +6716,9 @@ export interface operations {
             /** @description A page of agents. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6745,9 +6745,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6760,9 +6760,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6775,13 +6775,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6789,20 +6789,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -6827,9 +6827,9 @@ export interface operations {
             /** @description The session. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6851,9 +6851,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6866,9 +6866,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6881,9 +6881,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6896,9 +6896,9 @@ export interface operations {
             /** @description The session was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6911,9 +6911,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6926,13 +6926,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6940,20 +6940,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -6982,9 +6982,9 @@ export interface operations {
             /** @description The session. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7006,9 +7006,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7021,9 +7021,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7036,9 +7036,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7051,9 +7051,9 @@ export interface operations {
             /** @description The project is archived, the session belongs to another project, or the organization has the most sessions allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7066,9 +7066,9 @@ export interface operations {
             /** @description The session was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7081,9 +7081,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7096,13 +7096,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7110,20 +7110,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -7148,9 +7148,9 @@ export interface operations {
             /** @description The session is deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7169,9 +7169,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7184,9 +7184,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7199,9 +7199,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7214,9 +7214,9 @@ export interface operations {
             /** @description The project is archived. Unarchive it first. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7229,9 +7229,9 @@ export interface operations {
             /** @description The session was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7244,9 +7244,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7259,13 +7259,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7273,20 +7273,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -7314,9 +7314,9 @@ export interface operations {
             /** @description A page of sessions. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7343,9 +7343,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7358,9 +7358,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7373,9 +7373,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7388,9 +7388,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7403,13 +7403,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7417,20 +7417,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -7455,9 +7455,9 @@ export interface operations {
             /** @description The pull request. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7479,9 +7479,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7494,9 +7494,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7509,9 +7509,9 @@ export interface operations {
             /** @description The organization has no pull request with this pullRequestId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7524,9 +7524,9 @@ export interface operations {
             /** @description The pull request was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7539,9 +7539,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7554,13 +7554,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7568,20 +7568,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -7610,9 +7610,9 @@ export interface operations {
             /** @description The pull request. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7634,9 +7634,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7649,9 +7649,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7664,9 +7664,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7679,9 +7679,9 @@ export interface operations {
             /** @description The project is archived, the pull request belongs to another project, or the organization has the most pull requests allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7694,9 +7694,9 @@ export interface operations {
             /** @description The pull request was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7709,9 +7709,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7724,13 +7724,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7738,20 +7738,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -7776,9 +7776,9 @@ export interface operations {
             /** @description The pull request is deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7797,9 +7797,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7812,9 +7812,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7827,9 +7827,9 @@ export interface operations {
             /** @description The organization has no pull request with this pullRequestId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7842,9 +7842,9 @@ export interface operations {
             /** @description The project is archived. Unarchive it first. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7857,9 +7857,9 @@ export interface operations {
             /** @description The pull request was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7872,9 +7872,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7887,13 +7887,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7901,20 +7901,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -7942,9 +7942,9 @@ export interface operations {
             /** @description A page of pull requests. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7971,9 +7971,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7986,9 +7986,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8001,9 +8001,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8016,9 +8016,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8031,13 +8031,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -8045,20 +8045,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -8083,9 +8083,9 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8106,9 +8106,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8121,9 +8121,9 @@ export interface operations {
             /** @description The organization has no user with this userId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8136,9 +8136,9 @@ export interface operations {
             /** @description The user was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8151,9 +8151,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8166,13 +8166,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -8180,20 +8180,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -8222,9 +8222,9 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8245,9 +8245,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8260,9 +8260,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8275,9 +8275,9 @@ export interface operations {
             /** @description The organization has the most users allowed. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8290,9 +8290,9 @@ export interface operations {
             /** @description The user was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8305,9 +8305,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8320,13 +8320,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -8334,20 +8334,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -8372,9 +8372,9 @@ export interface operations {
             /** @description The user is deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8393,9 +8393,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8408,9 +8408,9 @@ export interface operations {
             /** @description The API key is restricted to projects, or the user has a live API key that yours may not delete. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8423,9 +8423,9 @@ export interface operations {
             /** @description The organization has no user with this userId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8438,9 +8438,9 @@ export interface operations {
             /** @description The user was deleted. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8453,9 +8453,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8468,13 +8468,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -8482,20 +8482,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -8522,9 +8522,9 @@ export interface operations {
             /** @description A page of users. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8550,9 +8550,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8565,9 +8565,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8580,13 +8580,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -8594,20 +8594,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -8629,9 +8629,9 @@ export interface operations {
             /** @description All pins, on one page. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8656,9 +8656,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8671,9 +8671,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8686,13 +8686,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -8700,20 +8700,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -8740,9 +8740,9 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8769,9 +8769,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8784,9 +8784,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8799,9 +8799,9 @@ export interface operations {
             /** @description The organization has no such project, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8814,9 +8814,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8829,13 +8829,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -8843,20 +8843,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -8883,9 +8883,9 @@ export interface operations {
             /** @description The schedule is deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8904,9 +8904,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8919,9 +8919,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8934,9 +8934,9 @@ export interface operations {
             /** @description The organization has no such project, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8949,9 +8949,9 @@ export interface operations {
             /** @description The project is archived: unarchive it first. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8964,9 +8964,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8979,13 +8979,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -8993,20 +8993,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -9037,9 +9037,9 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9066,9 +9066,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9081,9 +9081,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9096,9 +9096,9 @@ export interface operations {
             /** @description The organization has no such project, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9111,9 +9111,9 @@ export interface operations {
             /** @description The project is archived, or the schedule was changed by another request meanwhile. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9126,9 +9126,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9141,13 +9141,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -9155,20 +9155,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -9195,9 +9195,9 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9223,9 +9223,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9238,9 +9238,9 @@ export interface operations {
             /** @description The organization has no such agent, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9253,9 +9253,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9268,13 +9268,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -9282,20 +9282,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -9322,9 +9322,9 @@ export interface operations {
             /** @description The schedule is deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9343,9 +9343,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9358,9 +9358,9 @@ export interface operations {
             /** @description The organization has no such agent, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9373,9 +9373,9 @@ export interface operations {
             /** @description The agent is archived: unarchive it first. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9388,9 +9388,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9403,13 +9403,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -9417,20 +9417,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -9461,9 +9461,9 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9489,9 +9489,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9504,9 +9504,9 @@ export interface operations {
             /** @description The organization has no such agent, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9519,9 +9519,9 @@ export interface operations {
             /** @description The agent is archived, or the schedule was changed by another request meanwhile. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9534,9 +9534,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9549,13 +9549,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -9563,20 +9563,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -9606,9 +9606,9 @@ export interface operations {
             /** @description The next instants. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9631,9 +9631,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9646,9 +9646,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9661,13 +9661,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -9675,20 +9675,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -9720,9 +9720,9 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9754,9 +9754,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9769,9 +9769,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9784,9 +9784,9 @@ export interface operations {
             /** @description The organization has no such project, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9799,9 +9799,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9814,13 +9814,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -9828,20 +9828,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -9870,9 +9870,9 @@ export interface operations {
             /** @description The run is made, or was by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9901,9 +9901,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9916,9 +9916,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9931,9 +9931,9 @@ export interface operations {
             /** @description The organization has no such project, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9946,9 +9946,9 @@ export interface operations {
             /** @description The project is archived: unarchive it first. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9961,9 +9961,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9976,13 +9976,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -9990,20 +9990,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -10035,9 +10035,9 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10069,9 +10069,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10084,9 +10084,9 @@ export interface operations {
             /** @description The organization has no such agent, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10099,9 +10099,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10114,13 +10114,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -10128,20 +10128,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -10170,9 +10170,9 @@ export interface operations {
             /** @description The run is made, or was by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10201,9 +10201,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10216,9 +10216,9 @@ export interface operations {
             /** @description The organization has no such agent, or it has no such schedule. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10231,9 +10231,9 @@ export interface operations {
             /** @description The agent is archived: unarchive it first. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10246,9 +10246,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10261,13 +10261,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -10275,20 +10275,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -10317,9 +10317,9 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10351,9 +10351,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10366,9 +10366,9 @@ export interface operations {
             /** @description The key is limited to projects: list the runs of a schedule. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10381,9 +10381,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10396,13 +10396,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -10410,20 +10410,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -10448,9 +10448,9 @@ export interface operations {
             /** @description The run. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10477,9 +10477,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10492,9 +10492,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10507,9 +10507,9 @@ export interface operations {
             /** @description The organization has no such run, or its schedule is deleted. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10522,9 +10522,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10537,13 +10537,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -10551,20 +10551,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -10589,9 +10589,9 @@ export interface operations {
             /** @description The run. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10618,9 +10618,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10633,9 +10633,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10648,9 +10648,9 @@ export interface operations {
             /** @description The organization has no such run, or its schedule is deleted. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10663,9 +10663,9 @@ export interface operations {
             /** @description The run failed or was skipped: there is nothing to acknowledge. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10678,9 +10678,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10693,13 +10693,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -10707,20 +10707,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -10742,9 +10742,9 @@ export interface operations {
             /** @description The run endpoint. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10765,9 +10765,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10780,9 +10780,9 @@ export interface operations {
             /** @description The key is limited to projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10795,9 +10795,9 @@ export interface operations {
             /** @description The organization has no run endpoint. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10810,9 +10810,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10825,13 +10825,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -10839,20 +10839,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -10878,9 +10878,9 @@ export interface operations {
             /** @description The run endpoint. Where it is new, with its secret, which is shown here only. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10902,9 +10902,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10917,9 +10917,9 @@ export interface operations {
             /** @description The key is limited to projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10932,9 +10932,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10947,13 +10947,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -10961,20 +10961,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -10996,9 +10996,9 @@ export interface operations {
             /** @description The run endpoint is deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11016,9 +11016,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11031,9 +11031,9 @@ export interface operations {
             /** @description The key is limited to projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11046,9 +11046,9 @@ export interface operations {
             /** @description The organization has no run endpoint. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11061,9 +11061,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11076,13 +11076,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -11090,20 +11090,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -11129,9 +11129,9 @@ export interface operations {
             /** @description The run endpoint with its new secret, which is shown here only. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11153,9 +11153,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11168,9 +11168,9 @@ export interface operations {
             /** @description The key is limited to projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11183,9 +11183,9 @@ export interface operations {
             /** @description The organization has no run endpoint. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11198,9 +11198,9 @@ export interface operations {
             /** @description The secret was rotated, and the one before still signs: wait, or rotate with `overlapSeconds` 0. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11213,9 +11213,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11228,13 +11228,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -11242,20 +11242,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -11289,9 +11289,9 @@ export interface operations {
             /** @description The content. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11307,12 +11307,12 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description The part that `Range` asks for. */
+            /** @description The range of bytes. */
             206: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11322,7 +11322,7 @@ export interface operations {
                     "Accept-Ranges"?: string;
                     /** @description `attachment`: browsers save the content and do not show it. */
                     "Content-Disposition"?: string;
-                    /** @description Which bytes of how many these are. */
+                    /** @description The range, and the size of the whole content. */
                     "Content-Range"?: string;
                     [name: string]: unknown;
                 };
@@ -11333,9 +11333,9 @@ export interface operations {
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11352,9 +11352,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11367,9 +11367,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11382,9 +11382,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. Or the session has no file with this fileId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11397,9 +11397,9 @@ export interface operations {
             /** @description The session was deleted, with its files. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11412,9 +11412,9 @@ export interface operations {
             /** @description The content has no bytes in this range. */
             416: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11427,9 +11427,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11442,13 +11442,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -11456,20 +11456,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -11496,9 +11496,9 @@ export interface operations {
             /** @description The file is deleted. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11517,9 +11517,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11532,9 +11532,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11547,9 +11547,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. Or the session has no file with this fileId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11562,9 +11562,9 @@ export interface operations {
             /** @description The project is archived. Unarchive it first. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11577,9 +11577,9 @@ export interface operations {
             /** @description The session was deleted, with its files. */
             410: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11592,9 +11592,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11607,13 +11607,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -11621,20 +11621,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -11661,9 +11661,9 @@ export interface operations {
             /** @description A page of skills. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11690,9 +11690,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11705,9 +11705,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11720,13 +11720,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -11734,20 +11734,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -11775,9 +11775,9 @@ export interface operations {
             /** @description The skill was created, by this request or an earlier one with the same `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11808,9 +11808,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11823,9 +11823,9 @@ export interface operations {
             /** @description Another skill has this name, the organization has the most skills or bytes of skill files allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11838,9 +11838,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11853,13 +11853,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -11867,20 +11867,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -11910,9 +11910,9 @@ export interface operations {
             /** @description A page of variables. */
             200: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11937,9 +11937,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11952,9 +11952,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11967,9 +11967,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11982,9 +11982,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11997,13 +11997,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -12011,20 +12011,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -12055,9 +12055,9 @@ export interface operations {
             /** @description The variables were stored, by this request or an earlier one with the same `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12083,9 +12083,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12098,9 +12098,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12113,9 +12113,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12128,9 +12128,9 @@ export interface operations {
             /** @description The project is archived or would have more than 12 MiB of values, the project or the organization would have more variables than allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12143,9 +12143,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12158,13 +12158,13 @@ export interface operations {
             /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -12172,20 +12172,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again). */
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description Names this response in the logs of the service. */
+                    /** @description The id of this response in the logs of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; beside an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description In how many seconds to ask again. */
+                    /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
-                    /** @description With 401: how to authenticate (RFC 6750). */
+                    /** @description With 401: the authentication scheme (RFC 6750). */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path answers. */
+                    /** @description With 405: the methods that the path supports. */
                     Allow?: string;
                     [name: string]: unknown;
                 };
@@ -12201,9 +12201,9 @@ export interface operations {
             header: {
                 /** @description The id of the run. */
                 "webhook-id": string;
-                /** @description When it was sent, in seconds since 1970. */
+                /** @description The time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
-                /** @description HMAC-SHA-256 in base64 after `v1,`; two of them, after a space, while a rotation overlaps. */
+                /** @description `v1,` and an HMAC-SHA-256 in base64. During the overlap of a rotation there are two, separated by a space. */
                 "webhook-signature": string;
             };
             path?: never;
@@ -12215,7 +12215,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The receiver wants no more: the run endpoint is removed. */
+            /** @description The receiver is gone: the run endpoint is removed. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -12229,7 +12229,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description It is sent again after 1, 5, 15, 60 and 180 minutes, and has failed after that. */
+            /** @description The attempt failed. Retries follow after 1, 5, 15, 60 and 180 minutes; then the run is failed. */
             default: {
                 headers: {
                     [name: string]: unknown;

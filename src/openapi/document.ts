@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the contracts by `npm run openapi`. The Worker serves the text and never runs this. */
+/** The OpenAPI 3.1 document, which `npm run openapi` generates from the contracts. The Worker serves the result. */
 
 import * as z from 'zod/mini'
 import {
@@ -13,15 +13,20 @@ import { docs } from '../http/fields.ts'
 import { scheduleRunWebhook } from './webhook.ts'
 
 const error = z
-  .strictObject({ error: z.string().register(docs, { description: 'What to change.' }) })
+  .strictObject({
+    error: z.string().register(docs, { description: 'What is wrong, what was sent and what is allowed.' }),
+  })
   .register(docs, {
     id: 'Error',
-    example: { error: 'placement.position: expected "before" or "after", got "beside"' },
+    example: {
+      error:
+        'placement.position is not one of the allowed values; got "beside"; allowed: "before" or "after".',
+    },
   })
 
 const retryAfter = {
   'Retry-After': {
-    description: 'In how many seconds to ask again.',
+    description: 'The number of seconds to wait before a retry.',
     schema: { type: 'integer' as const, minimum: 0 },
   },
 }
@@ -29,34 +34,35 @@ const retryAfter = {
 /** The headers of every response. */
 const always = {
   'X-Request-Id': {
-    description: 'Names this response in the logs of the service.',
+    description: 'The id of this response in the logs of the service.',
     schema: { type: 'string' as const, format: 'uuid' },
   },
   'Cache-Control': {
-    description: '`no-store`; beside an `ETag`, `private, no-cache`.',
+    description: '`no-store`; with an `ETag`, `private, no-cache`.',
     schema: { type: 'string' as const },
   },
   'X-Content-Type-Options': { description: '`nosniff`.', schema: { type: 'string' as const } },
 }
 
-/** The answers that come from the service and not from an operation. */
+/** The errors that any operation may return. */
 const SERVICE_ERRORS =
-  'Any other error of the service: 401 without a valid API key, 405 for a wrong method, 413 for a body that is too ' +
-  'large, 431 for headers that are, 429 for too many requests (`Retry-After` says when to ask again).'
+  'Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a ' +
+  'body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB.'
 
-/** What the operations are about, for the reader of the document. */
+/** The groups of operations. */
 const TAGS: Record<Tag, string> = {
-  Pins: 'Sessions, pull requests and projects that a user keeps at hand, in an order of their own.',
-  Projects: 'What a team works on, with its build schedules and encrypted environment variables.',
-  Agents: 'Who does the work, and when it recurs.',
-  Sessions: 'What agents worked on, and the files that they left behind.',
-  Schedules: 'When a cron expression fires.',
-  Runs: 'What became of each instant of a schedule, and where runs are sent.',
-  Skills: 'Instructions and files that agents load when a task calls for them.',
-  Users: 'The people of an organization, and their pictures.',
-  'Pull requests': 'What sessions led to.',
-  'API keys': 'Who may call, and what they may do.',
-  'Audit events': 'Who did what.',
+  Pins: 'Sessions, pull requests and projects that a user pinned, in an order that the user chooses.',
+  Projects:
+    'The projects of an organization, with their build schedules and encrypted environment variables.',
+  Agents: 'The coding agents of an organization, and their schedules.',
+  Sessions: 'The sessions of agents, and the files that they stored.',
+  Schedules: 'A preview of the instants at which a cron expression fires.',
+  Runs: 'The runs of schedules, and the run endpoint that they are sent to.',
+  Skills: 'Instructions and files that agents load when a task needs them.',
+  Users: 'The users of an organization, and their profile pictures.',
+  'Pull requests': 'The pull requests of an organization.',
+  'API keys': 'The API keys of an organization: their scopes, projects and expiry.',
+  'Audit events': 'The changes in an organization, and the API keys that made them.',
 }
 
 /** The document as JSON text. */
@@ -78,11 +84,11 @@ function describe(operations: readonly Endpoint[]) {
     info: {
       title: 'Workspace API',
       version: '1.0.0',
-      summary: 'What a team of coding agents shares.',
+      summary: 'The data that a team of coding agents shares.',
       description:
         'Pins, schedules, session files, skills, profile pictures and environment variables of an organization. ' +
         'Every error has the shape `{ "error": string }`; every response has an `X-Request-Id`. ' +
-        'Where reads come from replicas, send the `X-Bookmark` of an answer with the next request to see nothing older.',
+        'With read replication, send the `X-Bookmark` of a response with the next request, so that it sees the same or newer data.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [
@@ -125,10 +131,13 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
       },
       ...('partial' in success && {
         206: {
-          description: 'The part that `Range` asks for.',
+          description: 'The range of bytes.',
           headers: {
             ...always,
-            ...describeHeaders({ ...success.headers, 'Content-Range': 'Which bytes of how many these are.' }),
+            ...describeHeaders({
+              ...success.headers,
+              'Content-Range': 'The range, and the size of the whole content.',
+            }),
           },
           content: describeContent(success),
         },
@@ -148,8 +157,8 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
       default: describeError(SERVICE_ERRORS, {
         ...retryAfter,
         ...describeHeaders({
-          'WWW-Authenticate': 'With 401: how to authenticate (RFC 6750).',
-          Allow: 'With 405: the methods that the path answers.',
+          'WWW-Authenticate': 'With 401: the authentication scheme (RFC 6750).',
+          Allow: 'With 405: the methods that the path supports.',
         }),
       }),
     },
@@ -157,8 +166,8 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
 }
 
 function describeScope({ scope, actsAsUser }: Contract): string {
-  if (scope === null) return 'Scope: none; any live key will do.'
-  return `Scope: \`${scope}\`${actsAsUser ? ', with a key that acts as a user' : ''}.`
+  if (scope === null) return 'Scope: none; any valid API key is accepted.'
+  return `Scope: \`${scope}\`${actsAsUser ? ', with an API key that acts as a user' : ''}.`
 }
 
 function describeContent(success: Success): ZodOpenApiContentObject {

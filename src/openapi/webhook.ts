@@ -1,4 +1,4 @@
-/** What a run endpoint is sent (attempt.ts), for the OpenAPI document: the Worker never runs this. */
+/** The request that a run endpoint receives (delivery/attempt.ts), for the OpenAPI document. */
 import * as z from 'zod/mini'
 import type { ZodOpenApiPathItemObject } from 'zod-openapi'
 import { docs, instant, uuid } from '../http/fields.ts'
@@ -8,7 +8,7 @@ const body = z
     type: z.literal('schedule.run'),
     timestamp: instant(),
     data: z.strictObject({
-      id: uuid('The run: the same for every attempt, so that a repetition can be told.'),
+      id: uuid('The run. It is the same for every attempt, so that a receiver can recognize a repeated one.'),
       scheduleId: uuid(),
       projectId: z.nullable(z.string()),
       agentId: z.nullable(uuid()),
@@ -38,20 +38,21 @@ export const scheduleRunWebhook: ZodOpenApiPathItemObject = {
   post: {
     operationId: 'scheduleRun',
     tags: ['Runs'],
-    summary: 'A schedule came due',
+    summary: 'A schedule is due',
     description:
-      'Sent to the run endpoint, at least once for each run, and signed by the Standard Webhooks specification: verify ' +
-      'it with one of its libraries and the secret of the run endpoint.',
+      'Sent to the run endpoint at least once for each run, signed as the Standard Webhooks specification requires. Verify ' +
+      'the signature with one of its libraries and the secret of the run endpoint.',
     security: [],
     requestParams: {
       header: z.object({
         'webhook-id': uuid('The id of the run.'),
-        'webhook-timestamp': z
-          .string()
-          .register(docs, { description: 'When it was sent, in seconds since 1970.', example: '1774621801' }),
+        'webhook-timestamp': z.string().register(docs, {
+          description: 'The time of the attempt, in seconds since 1970.',
+          example: '1774621801',
+        }),
         'webhook-signature': z.string().register(docs, {
           description:
-            'HMAC-SHA-256 in base64 after `v1,`; two of them, after a space, while a rotation overlaps.',
+            '`v1,` and an HMAC-SHA-256 in base64. During the overlap of a rotation there are two, separated by a space.',
           example: 'v1,bm90IGEgc2lnbmF0dXJlLCBidXQgMzIgYnl0ZXMuLi4=',
         }),
       }),
@@ -59,9 +60,10 @@ export const scheduleRunWebhook: ZodOpenApiPathItemObject = {
     requestBody: { required: true, content: { 'application/json': { schema: body } } },
     responses: {
       '2XX': { description: 'The run is delivered.' },
-      410: { description: 'The receiver wants no more: the run endpoint is removed.' },
+      410: { description: 'The receiver is gone: the run endpoint is removed.' },
       default: {
-        description: 'It is sent again after 1, 5, 15, 60 and 180 minutes, and has failed after that.',
+        description:
+          'The attempt failed. Retries follow after 1, 5, 15, 60 and 180 minutes; then the run is failed.',
       },
     },
   },
