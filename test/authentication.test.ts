@@ -71,7 +71,7 @@ describe('the Authorization header', () => {
       expect(refusalOf(response)).toEqual({
         status: 401,
         challenge: 'Bearer',
-        body: { error: 'Send your API key in the header "Authorization: Bearer <API_KEY>".' },
+        body: { error: 'The API key is missing. Send it in the header "Authorization: Bearer <API key>".' },
       })
     }
   })
@@ -120,7 +120,9 @@ describe('the Authorization header', () => {
       expect(refusalOf(await request('GET', path, { key: token }))).toEqual({
         status: 401,
         challenge: 'Bearer error="invalid_token"',
-        body: { error: 'The API key is not valid. Check that it is whole, or ask for a new one.' },
+        body: {
+          error: 'The API key is not valid: it is incomplete, expired or revoked. Use another API key.',
+        },
       })
     }
   })

@@ -27,9 +27,9 @@ export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operat
     loaded ??= load().then((endpoint) => ({ endpoint, validators: validatorsOf(endpoint.contract) }))
     const { endpoint, validators } = await loaded
     const { contract, handle } = endpoint
-    c.set('contract', contract)
     requireLengthWithin(contract.bodyLimitBytes ?? BODY_LIMIT_BYTES, c.req.raw)
     if (contract.upload?.needsLength) requireDeclaredLength(c.req.raw)
+    c.set('contract', contract)
     const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, contract)
     c.set('caller', caller)
     await requireDecodable(c, Object.keys(contract.query?.shape ?? {}))
