@@ -2963,25 +2963,27 @@ select
         and not (
           (
             (
-              "apiKeys"."userId" is null
-              or "apiKeys"."userId" is "userKey"."userId"
-            )
-            and (
-              "apiKeys"."projectIds" is null
-              or (
-                "userKey"."projectIds" is not null
-                and not exists (
-                  select
-                    1
-                  from
-                    json_each("userKey"."projectIds")
-                  where
-                    value not in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "userKey"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "userKey"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("userKey"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
                 )
               )
             )
@@ -3078,25 +3080,27 @@ where
             and not (
               (
                 (
-                  "apiKeys"."userId" is null
-                  or "apiKeys"."userId" is "userKey"."userId"
-                )
-                and (
-                  "apiKeys"."projectIds" is null
-                  or (
-                    "userKey"."projectIds" is not null
-                    and not exists (
-                      select
-                        1
-                      from
-                        json_each("userKey"."projectIds")
-                      where
-                        value not in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
+                  (
+                    "apiKeys"."userId" is null
+                    or "apiKeys"."userId" is "userKey"."userId"
+                  )
+                  and (
+                    "apiKeys"."projectIds" is null
+                    or (
+                      "userKey"."projectIds" is not null
+                      and not exists (
+                        select
+                          1
+                        from
+                          json_each("userKey"."projectIds")
+                        where
+                          value not in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
+                      )
                     )
                   )
                 )
@@ -3181,25 +3185,27 @@ where
                   and not (
                     (
                       (
-                        "apiKeys"."userId" is null
-                        or "apiKeys"."userId" is "userKey"."userId"
-                      )
-                      and (
-                        "apiKeys"."projectIds" is null
-                        or (
-                          "userKey"."projectIds" is not null
-                          and not exists (
-                            select
-                              1
-                            from
-                              json_each("userKey"."projectIds")
-                            where
-                              value not in (
-                                select
-                                  value
-                                from
-                                  json_each("apiKeys"."projectIds")
-                              )
+                        (
+                          "apiKeys"."userId" is null
+                          or "apiKeys"."userId" is "userKey"."userId"
+                        )
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or (
+                            "userKey"."projectIds" is not null
+                            and not exists (
+                              select
+                                1
+                              from
+                                json_each("userKey"."projectIds")
+                              where
+                                value not in (
+                                  select
+                                    value
+                                  from
+                                    json_each("apiKeys"."projectIds")
+                                )
+                            )
                           )
                         )
                       )
@@ -3283,25 +3289,27 @@ where
           and not (
             (
               (
-                "apiKeys"."userId" is null
-                or "apiKeys"."userId" is "userKey"."userId"
-              )
-              and (
-                "apiKeys"."projectIds" is null
-                or (
-                  "userKey"."projectIds" is not null
-                  and not exists (
-                    select
-                      1
-                    from
-                      json_each("userKey"."projectIds")
-                    where
-                      value not in (
-                        select
-                          value
-                        from
-                          json_each("apiKeys"."projectIds")
-                      )
+                (
+                  "apiKeys"."userId" is null
+                  or "apiKeys"."userId" is "userKey"."userId"
+                )
+                and (
+                  "apiKeys"."projectIds" is null
+                  or (
+                    "userKey"."projectIds" is not null
+                    and not exists (
+                      select
+                        1
+                      from
+                        json_each("userKey"."projectIds")
+                      where
+                        value not in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
+                    )
                   )
                 )
               )
@@ -3375,25 +3383,27 @@ where
                 and not (
                   (
                     (
-                      "apiKeys"."userId" is null
-                      or "apiKeys"."userId" is "userKey"."userId"
-                    )
-                    and (
-                      "apiKeys"."projectIds" is null
-                      or (
-                        "userKey"."projectIds" is not null
-                        and not exists (
-                          select
-                            1
-                          from
-                            json_each("userKey"."projectIds")
-                          where
-                            value not in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
+                      (
+                        "apiKeys"."userId" is null
+                        or "apiKeys"."userId" is "userKey"."userId"
+                      )
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or (
+                          "userKey"."projectIds" is not null
+                          and not exists (
+                            select
+                              1
+                            from
+                              json_each("userKey"."projectIds")
+                            where
+                              value not in (
+                                select
+                                  value
+                                from
+                                  json_each("apiKeys"."projectIds")
+                              )
+                          )
                         )
                       )
                     )
