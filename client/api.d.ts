@@ -318,7 +318,7 @@ export interface paths {
         };
         /**
          * List audit events
-         * @description Lists who changed what, the latest first, for a year. No event has a value in it.
+         * @description Lists who changed what, the latest first. Events are kept for 365 days. They never contain the values of a request.
          *
          *     Scope: `audit-events:read`.
          */
@@ -866,14 +866,14 @@ export interface paths {
         };
         /**
          * Retrieve the run endpoint
-         * @description Answers with the run endpoint, without its secret.
+         * @description Returns the run endpoint, without its secret.
          *
          *     Scope: `run-endpoint:read`.
          */
         get: operations["retrieveRunEndpoint"];
         /**
          * Set the run endpoint
-         * @description Has each run that is made from now on sent to a URL, as a POST that is signed by the Standard Webhooks specification. Runs that were made before stay pending. If there is a run endpoint, its URL changes, also for runs that are not delivered yet; its secret stays the same.
+         * @description Sends each run that is created from now on to a URL, as a POST signed as in the Standard Webhooks specification. Runs that were created before stay pending. If the organization has a run endpoint, its URL changes, also for runs that are not delivered yet, and its secret stays the same.
          *
          *     Scope: `run-endpoint:write`.
          */
@@ -881,7 +881,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the run endpoint
-         * @description Deletes the run endpoint and its secret. Its pending runs can be pulled; a run endpoint that is set later does not get them.
+         * @description Deletes the run endpoint and its secret. Its pending runs can be pulled. They are not sent to a run endpoint that is set later.
          *
          *     Scope: `run-endpoint:write`.
          */
@@ -902,7 +902,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret of the run endpoint
-         * @description Makes a new secret. For the overlap the one before signs too, so that the receiver has time to change. The body may be `{}`.
+         * @description Creates a new secret. Deliveries are signed with both secrets until the previous one expires, so that the receiver has time to change to the new one. The body may be `{}`.
          *
          *     Scope: `run-endpoint:write`.
          */
@@ -1296,7 +1296,7 @@ export interface components {
          */
         RunEndpointRotation: {
             /**
-             * @description How long the secret before signs too. 0 ends it at once, and one that still overlaps.
+             * @description How long the previous secret stays valid. 0 ends it immediately, together with any older one that is still valid.
              * @default 86400
              */
             overlapSeconds: number;
@@ -1767,21 +1767,21 @@ export interface components {
              * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             id: string;
-            /** @description The operationId of what was done. */
+            /** @description The `operationId` of the change. */
             operation: string;
-            /** @description The path of what was changed. */
+            /** @description The path of the changed resource. */
             target: string;
             /**
              * Format: uuid
-             * @description The key that did it.
+             * @description The API key that made the change.
              * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             apiKeyId: string;
-            /** @description The user that the key acts as, if any. */
+            /** @description The user that the API key acts as; null if it acts as none. */
             userId: string | null;
             /**
              * Format: uuid
-             * @description The `X-Request-Id` of the answer.
+             * @description The `X-Request-Id` of the response.
              * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             requestId: string;
@@ -2031,7 +2031,7 @@ export interface components {
         };
         RunEndpointWithSecret: {
             url: string;
-            /** @description Until when the secret before the current one signs too; null if there is none. */
+            /** @description Until when deliveries are also signed with the previous secret; null if there is none. */
             previousSecretExpiresAt: string | null;
             /**
              * Format: date-time
@@ -2043,12 +2043,12 @@ export interface components {
              * @example 2026-03-29T01:00:00.000Z
              */
             updatedAt: string;
-            /** @description What deliveries are signed with; null if it was shown before. */
+            /** @description The secret that signs deliveries; null if it was returned before. */
             secret: string | null;
         };
         RunEndpoint: {
             url: string;
-            /** @description Until when the secret before the current one signs too; null if there is none. */
+            /** @description Until when deliveries are also signed with the previous secret; null if there is none. */
             previousSecretExpiresAt: string | null;
             /**
              * Format: date-time
@@ -2067,7 +2067,7 @@ export interface components {
         };
         RotatedRunEndpoint: {
             url: string;
-            /** @description Until when the secret before the current one signs too; null if there is none. */
+            /** @description Until when deliveries are also signed with the previous secret; null if there is none. */
             previousSecretExpiresAt: string | null;
             /**
              * Format: date-time
@@ -5313,7 +5313,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10777,7 +10777,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10875,7 +10875,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run endpoint. Where it is new, with its secret, which is shown here only. */
+            /** @description The run endpoint. A new one has its secret, which is returned only in this response. */
             200: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10914,7 +10914,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -11028,7 +11028,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -11126,7 +11126,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run endpoint with its new secret, which is shown here only. */
+            /** @description The run endpoint with its new secret, which is returned only in this response. */
             200: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -11165,7 +11165,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -11195,7 +11195,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The secret was rotated, and the one before still signs: wait, or rotate with `overlapSeconds` 0. */
+            /** @description The previous secret is still valid. Wait until it expires, or rotate with `overlapSeconds` 0. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */

@@ -1,6 +1,31 @@
 -- src/resources/audit-events/statements.ts
 
--- listAuditEvents
+-- listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- selectAuditEvents
 select
   "id",
   "operation",
@@ -34,7 +59,7 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and "apiKeys"."projectIds" is null
+          and ("apiKeys"."projectIds" is null)
         )
     )
     and "auditEvents"."id" < :before

@@ -1,6 +1,6 @@
 -- src/resources/run-endpoint/statements.ts
 
--- explainEndpoint
+-- accessible.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -20,12 +20,44 @@ select
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
   "runEndpoints"."organizationId" is not null as "endpointExists",
-  "apiKeys"."projectIds" is null as "inReach"
+  "apiKeys"."projectIds" is null as "isUnrestricted"
 from
   "apiKeys"
   left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
 where
   "apiKeys"."hash" = :keyHash;
+
+-- deleteEndpoint
+delete from "runEndpoints"
+where
+  "runEndpoints"."organizationId" = (
+    select
+      "apiKeys"."organizationId"
+    from
+      "apiKeys"
+      left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+    where
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and (
+            "apiKeys"."revokedAt" is null
+            and (
+              "apiKeys"."expiresAt" is null
+              or "apiKeys"."expiresAt" > :now
+            )
+          )
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and ("runEndpoints"."organizationId" is not null)
+        and ("apiKeys"."projectIds" is null)
+      )
+  )
+returning
+  "url";
 
 -- putEndpoint
 insert into
@@ -67,7 +99,7 @@ where
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
         )
       )
-      and "apiKeys"."projectIds" is null
+      and ("apiKeys"."projectIds" is null)
     )
     and "apiKeys"."organizationId" = :sealedFor
   )
@@ -85,35 +117,36 @@ returning
   "updatedAt",
   "sealedSecret" = :sealedSecret as "hasNewSecret";
 
--- removeEndpoint
-delete from "runEndpoints"
+-- rotatable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "runEndpoints"."organizationId" is not null as "endpointExists",
+  "apiKeys"."projectIds" is null as "isUnrestricted",
+  (
+    :expiresAt is null
+    or not coalesce("runEndpoints"."previousExpiresAt" > :now, false)
+  ) as "noThirdSecret"
+from
+  "apiKeys"
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
 where
-  "runEndpoints"."organizationId" = (
-    select
-      "organizationId"
-    from
-      "apiKeys"
-    where
-      (
-        (
-          "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
-          and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-          )
-        )
-        and "apiKeys"."projectIds" is null
-      )
-  )
-returning
-  "url";
+  "apiKeys"."hash" = :keyHash;
 
 -- rotateSecret
 update "runEndpoints"
@@ -128,9 +161,10 @@ where
   (
     "runEndpoints"."organizationId" = (
       select
-        "organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
+        left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
       where
         (
           (
@@ -147,14 +181,17 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and "apiKeys"."projectIds" is null
+          and ("runEndpoints"."organizationId" is not null)
+          and ("apiKeys"."projectIds" is null)
+          and (
+            (
+              :expiresAt is null
+              or not coalesce("runEndpoints"."previousExpiresAt" > :now, false)
+            )
+          )
         )
     )
     and "runEndpoints"."organizationId" = :sealedFor
-    and (
-      :expiresAt is null
-      or not coalesce("runEndpoints"."previousExpiresAt" > :now, false)
-    )
   )
 returning
   "url",
@@ -174,7 +211,7 @@ select
   "runEndpoints"."updatedAt"
 from
   "apiKeys"
-  inner join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "apiKeys"."organizationId"
 where
   (
     (
@@ -191,5 +228,31 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and "apiKeys"."projectIds" is null
+    and ("runEndpoints"."organizationId" is not null)
+    and ("apiKeys"."projectIds" is null)
   );
+
+-- settable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;

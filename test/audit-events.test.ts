@@ -1,15 +1,19 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { request } from './support/api.ts'
 import { failingDatabase } from './support/bindings.ts'
 import { exampleList, insufficientKeys, keyFor, send } from './support/examples.ts'
 import { Workspace } from './support/workspace.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 type Event = Record<'id' | 'operation' | 'target' | 'apiKeyId' | 'requestId', string>
 
 const eventsOf = async (workspace: Workspace, query = '') =>
   (await request('GET', `/v1/audit-events${query}`, { key: await workspace.addKey() })).body
 
-/** Only the events that the workspace has since. */
+/** The events that `act` adds to the workspace. */
 async function eventsSince(workspace: Workspace, act: () => Promise<unknown>) {
   const before = (await workspace.dump('auditEvents')).map(({ id }) => id)
   await act()
@@ -17,9 +21,9 @@ async function eventsSince(workspace: Workspace, act: () => Promise<unknown>) {
 }
 
 describe.each(exampleList.filter(({ contract }) => contract.method !== 'GET'))(
-  'the record of $operationId',
+  'the audit events of $operationId',
   ({ operationId, contract, row }) => {
-    it('is one event for a change: who, what, on what, in which request', async () => {
+    it('are one for a change, with the API key, the user, the operation, the target and the request', async () => {
       const workspace = await Workspace.create()
       const example = await row.prepare(workspace)
       const { id: keyId, token } = await workspace.addKeyWithId(example.keyOptions)
@@ -45,10 +49,11 @@ describe.each(exampleList.filter(({ contract }) => contract.method !== 'GET'))(
       ])
     })
 
-    it('is none for what is refused, or does not reach the database', async () => {
+    it('are none for a request that is refused or does not reach the database', async () => {
       const workspace = await Workspace.create()
       const example = await row.prepare(workspace)
       const keys = insufficientKeys.filter(({ status }) => status(contract, row))
+      vi.spyOn(console, 'error').mockImplementation(() => {})
       const events = await eventsSince(workspace, async () => {
         for (const { mint } of keys)
           await send(operationId, example, await mint(workspace, contract, example))
@@ -60,7 +65,7 @@ describe.each(exampleList.filter(({ contract }) => contract.method !== 'GET'))(
     })
 
     const refusals = Object.entries(row.variations).filter(([, { status = 200 }]) => status >= 400)
-    it.each(refusals)('is none where it is refused: %s', async (_, { apply, needs }) => {
+    it.each(refusals)('are none for an error: %s', async (_, { apply, needs }) => {
       const workspace = await Workspace.create()
       let example = await row.prepare(workspace)
       if (needs) example = (await row.variations[needs]?.apply(workspace, example)) ?? example
@@ -72,7 +77,7 @@ describe.each(exampleList.filter(({ contract }) => contract.method !== 'GET'))(
 )
 
 describe('audit events', () => {
-  it('are listed the latest first, page by page, of the organization alone', async () => {
+  it('are listed latest first, page by page, for the own organization only', async () => {
     const workspace = await Workspace.create()
     const other = await Workspace.create()
     const key = await workspace.addKey()
@@ -90,7 +95,7 @@ describe('audit events', () => {
     expect(found).toEqual(['e', 'd', 'c', 'b', 'a'].map((name) => `/v1/projects/${name}`))
   })
 
-  it('name the user and key, and hold no value', async () => {
+  it('contain the user and the API key, and no value of the request', async () => {
     const workspace = await Workspace.create()
     const project = await workspace.addProject()
     const { id, token } = await workspace.addKeyWithId({ userId: null })
@@ -101,7 +106,7 @@ describe('audit events', () => {
     expect(JSON.stringify(items)).not.toContain('secret value')
   })
 
-  it('record what ends the key that does it', async () => {
+  it('record changes that revoke the API key that makes them', async () => {
     const workspace = await Workspace.create()
     const own = await workspace.addKeyWithId()
     await request('DELETE', `/v1/api-keys/${own.id}`, { key: own.token })
@@ -119,7 +124,7 @@ describe('audit events', () => {
     ])
   })
 
-  it('name each key that the deletion of a user revoked, in the request that did it', async () => {
+  it('record each API key that the deletion of a user revoked, with the request that revoked it', async () => {
     const workspace = await Workspace.create()
     const admin = await workspace.addKeyWithId({ userId: null })
     const userId = await workspace.addUser()
@@ -144,7 +149,7 @@ describe('audit events', () => {
     expect(new Set(events.map(({ id }) => id.slice(0, 24))).size).toBe(1)
   })
 
-  it('name each descendant that the deletion of a key revoked, in the request that did it', async () => {
+  it('record each descendant that the deletion of an API key revoked, with the request that revoked it', async () => {
     const workspace = await Workspace.create()
     const admin = await workspace.addKeyWithId({ userId: null })
     const stolen = await workspace.addKeyWithId()

@@ -139,7 +139,7 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   },
   createAgentScheduleRun: { [AS_IT_IS]: 5, 'there is a run endpoint': 6, 'it has an Idempotency-Key': 6 },
   acknowledgeRun: { [AS_IT_IS]: 2 },
-  putRunEndpoint: { [AS_IT_IS]: 4, 'there is one': 1 },
+  putRunEndpoint: { [AS_IT_IS]: 4, 'there is a run endpoint': 1 },
   deleteRunEndpoint: { [AS_IT_IS]: 1 },
   rotateRunEndpoint: { [AS_IT_IS]: 3 },
   // The orphaned object comes and goes (3 + 1); the file has four indexes; the object it replaces is orphaned.

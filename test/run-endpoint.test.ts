@@ -37,7 +37,7 @@ async function withKey() {
   return { workspace, key, put, rotate, read, remove, row }
 }
 
-/** The secrets that a delivery now is verified with. */
+/** The secrets that verify a delivery that is sent now. */
 async function signingSecrets(workspace: Workspace, secrets: string[]): Promise<string[]> {
   const receiver = new Receiver()
   await env.DB.prepare('UPDATE "runEndpoints" SET "url" = ? WHERE "organizationId" = ?')
@@ -66,7 +66,7 @@ async function signingSecrets(workspace: Workspace, secrets: string[]): Promise<
 }
 
 describe('putRunEndpoint', () => {
-  it('sets the run endpoint and shows its secret', async () => {
+  it('sets the run endpoint and returns its secret', async () => {
     const { put, read } = await withKey()
     const { status, body } = await put()
     expect(status).toBe(200)
@@ -82,7 +82,7 @@ describe('putRunEndpoint', () => {
     expect(JSON.stringify((await read()).body)).not.toContain(secret)
   })
 
-  it('keeps the secret at another URL, and shows it no more', async () => {
+  it('keeps the secret when the URL changes, and does not return it again', async () => {
     const { workspace, put, row } = await withKey()
     const first = await put()
     const sealed = (await row())?.sealedSecret
@@ -99,7 +99,7 @@ describe('putRunEndpoint', () => {
     expect(await signingSecrets(workspace, [first.body.secret])).toEqual([first.body.secret])
   })
 
-  it('keeps an overlap', async () => {
+  it('keeps the previous secret valid', async () => {
     const { workspace, put, rotate } = await withKey()
     const first = (await put()).body.secret
     const rotated = (await rotate()).body
@@ -108,7 +108,7 @@ describe('putRunEndpoint', () => {
     expect(await signingSecrets(workspace, [first, rotated.secret])).toEqual([first, rotated.secret])
   })
 
-  it('makes another secret after the run endpoint was deleted', async () => {
+  it('creates a new secret after the run endpoint was deleted', async () => {
     const { workspace, put, remove } = await withKey()
     const first = (await put()).body.secret
     await remove()
@@ -117,7 +117,7 @@ describe('putRunEndpoint', () => {
     expect(await signingSecrets(workspace, [first, second])).toEqual([second])
   })
 
-  it('makes one secret of two that come at once', async () => {
+  it('creates one secret for concurrent requests', async () => {
     const { workspace, put, read } = await withKey()
     const urls = Array.from({ length: 10 }, (_, index) => `https://hooks.example.com/${index}`)
     const answers = await Promise.all(urls.map((url) => put(url)))
@@ -129,7 +129,7 @@ describe('putRunEndpoint', () => {
     expect(await signingSecrets(workspace, secrets)).toEqual(secrets)
   })
 
-  it('answers under the prefix too', async () => {
+  it('responds under the prefix too', async () => {
     const { key } = await withKey()
     const json = { url: URL_OF_RUNS }
     expect((await request('PUT', PREFIX + PATH, { key, json })).body.secret).toMatch(SECRET)
@@ -150,7 +150,7 @@ describe('putRunEndpoint', () => {
     expect(await row()).toBeUndefined()
   })
 
-  it('stores nothing without the secret ENCRYPTION_KEYS', async () => {
+  it('stores nothing without a valid ENCRYPTION_KEYS', async () => {
     const { put, row } = await withKey()
     vi.spyOn(console, 'error').mockImplementation(() => {})
     for (const ENCRYPTION_KEYS of ['', 'wrong']) {
@@ -159,7 +159,7 @@ describe('putRunEndpoint', () => {
     expect(await row()).toBeUndefined()
   })
 
-  it('answers 503 while D1 is away', async () => {
+  it('returns 503 while D1 is unavailable', async () => {
     const { put, key, row } = await withKey()
     await put()
     const before = await row()
@@ -177,7 +177,7 @@ describe('putRunEndpoint', () => {
   })
 })
 
-describe('a body that is wrong', () => {
+describe('an invalid body', () => {
   const SECRET = 'hunter2-sw0rdfish'
   const PIECE = /hunter2|sw0rdfish/i
 
@@ -201,18 +201,21 @@ describe('a body that is wrong', () => {
     ['a URL of an address', { url: `https://127.0.0.1:8443/${SECRET}` }],
     ['a URL of data', { url: `data:text/plain,${SECRET}` }],
     ['a user name and a password', { url: `${SECRET}:${SECRET}` }],
-  ])('has nothing of a secret repeated: %s', async (_, json) => {
+  ])('never repeats a secret in the error: %s', async (_, json) => {
     const { key } = await withKey()
     const { status, body } = await request('PUT', PATH, { key, json })
     expect([status, body.error]).toEqual([400, expect.not.stringMatching(PIECE)])
   })
 
-  it('says as much of the URL as is no secret', async () => {
+  it('repeats only the origin of the URL in the error', async () => {
     const { put } = await withKey()
     const errorOf = async (url: string) => (await put(url)).body.error
     const allowed = 'allowed: an https URL of a public host, such as "https://hooks.example.com/runs".'
     expect(await errorOf(`http://hooks.example.com:8080/${SECRET}`)).toBe(
-      `url does not begin with https://; got "http://hooks.example.com:8080"; ${allowed}`,
+      'url: expected a URL that begins with https://, got "http://hooks.example.com:8080"',
+    )
+    expect(await errorOf(SECRET)).toBe(
+      'url: expected a URL such as "https://hooks.example.com/runs", got text that is not a URL',
     )
     expect(await errorOf(SECRET)).toBe(`url is not a URL; got a string; ${allowed}`)
     expect(await errorOf('https://whsec_x.localhost/')).toBe(
@@ -223,7 +226,7 @@ describe('a body that is wrong', () => {
 
 const LONGEST = `https://hooks.example.com/${'a'.repeat(2000 - 'https://hooks.example.com/'.length)}`
 
-/** What may be set, and how it is kept if that differs. */
+/** URLs that may be set, and how each is stored if that differs. */
 const ALLOWED: [string, string?][] = [
   ['https://hooks.example.com', 'https://hooks.example.com/'],
   ['https://hooks.example.com/'],
@@ -261,7 +264,7 @@ const REFUSED: [string, string][] = [
   ['no host', 'https://'],
   ['a text', 'not a URL'],
   ['a host with a space', 'https://hooks example.com/'],
-  ['a port that is none', 'https://hooks.example.com:65536/'],
+  ['a port out of range', 'https://hooks.example.com:65536/'],
   ['a port of letters', 'https://hooks.example.com:https/'],
   ['over 2,000 characters', `${LONGEST}a`],
   ['NUL', 'https://hooks.example.com/\0'],
@@ -283,8 +286,8 @@ const REFUSED: [string, string][] = [
   ['a fragment', 'https://hooks.example.com/#runs'],
   ['a public IPv4 address', 'https://8.8.8.8/'],
   ['a private IPv4 address', 'https://10.0.0.1/'],
-  ['another', 'https://172.16.0.1/'],
-  ['a third', 'https://192.168.1.1/runs'],
+  ['a second private IPv4 address', 'https://172.16.0.1/'],
+  ['a third private IPv4 address', 'https://192.168.1.1/runs'],
   ['the loopback address', 'https://127.0.0.1/'],
   ['the link-local address of metadata', 'https://169.254.169.254/latest/meta-data/'],
   ['the address of all', 'https://0.0.0.0/'],
@@ -304,7 +307,7 @@ const REFUSED: [string, string][] = [
   ['IPv4 with ideographic full stops', 'https://127。0。0。1/'],
   ['IPv4 in circled digits', 'https://①②⑦.⓪.⓪.①/'],
   ['IPv4 percent-encoded', 'https://%31%32%37.0.0.1/'],
-  ['IPv4 that is none', 'https://256.256.256.256/'],
+  ['an invalid IPv4 address', 'https://256.256.256.256/'],
   ['IPv6 loopback', 'https://[::1]/'],
   ['IPv6 loopback in full', 'https://[0:0:0:0:0:0:0:1]:8443/'],
   ['IPv6 of all', 'https://[::]/'],
@@ -362,7 +365,7 @@ describe('the URL', () => {
     expect(await row()).toBeUndefined()
   })
 
-  it('is refused to a key that is not live only after that', async () => {
+  it('is checked after the key: a revoked key gets 401', async () => {
     const { workspace } = await withKey()
     const { id, token } = await workspace.addKeyWithId()
     await workspace.revokeKey(id)
@@ -370,7 +373,7 @@ describe('the URL', () => {
     expect((await request('PUT', PATH, { key: token, json })).status).toBe(401)
   })
 
-  it('stays as it was when another is refused, and nothing of a credential is in the answer', async () => {
+  it('stays unchanged when another is refused, and the error contains no credentials', async () => {
     const { put, read } = await withKey()
     await put()
     const { body } = await put('https://ada:hunter2@hooks.example.com/')
@@ -380,7 +383,7 @@ describe('the URL', () => {
 })
 
 describe('a URL on this machine', () => {
-  /** Calls the service at an origin of its own. */
+  /** Sends the request to the service at this origin. */
   async function putFrom(origin: string, url: string, setting?: string): Promise<number> {
     const { key } = await withKey()
     const context = createExecutionContext()
@@ -413,7 +416,7 @@ describe('a URL on this machine', () => {
     'https://workspace.example',
     'https://api.example.com',
     'http://192.168.1.1:8787',
-  ])('is allowed by the setting alone, also where the service is called at %s', async (origin) => {
+  ])('is allowed only by the setting, also if the service is called at %s', async (origin) => {
     for (const url of LOCAL_URLS) {
       expect([url, await putFrom(origin, url, 'on')]).toEqual([url, 200])
       for (const setting of ['off', 'ON', 'true', '1', '', undefined]) {
@@ -430,22 +433,22 @@ describe('a URL on this machine', () => {
     'http://ada:secret@localhost/',
     'http://localhost/#runs',
     'http://localhost.example.com/',
-  ])('is the only one that is allowed then: not %s', async (url) => {
+  ])('is the only kind that the setting allows: not %s', async (url) => {
     expect(await putFrom('http://localhost:8787', url, 'on')).toBe(400)
   })
 
-  it('leaves public ones allowed', async () => {
+  it('does not replace public URLs, which stay allowed', async () => {
     expect(await putFrom('http://localhost:8787', URL_OF_RUNS, 'on')).toBe(200)
   })
 })
 
 describe('retrieveRunEndpoint and deleteRunEndpoint', () => {
-  it('answer 404 where there is none', async () => {
+  it('return 404 without a run endpoint', async () => {
     const { read, remove } = await withKey()
     expect([(await read()).status, (await remove()).status]).toEqual([404, 404])
   })
 
-  it('forget the run endpoint and its secrets', async () => {
+  it('delete the run endpoint and its secrets', async () => {
     const { put, rotate, read, remove, row } = await withKey()
     await put()
     await rotate()
@@ -467,7 +470,7 @@ describe('retrieveRunEndpoint and deleteRunEndpoint', () => {
     }
   })
 
-  it('are the organization’s own: another sees and changes nothing of it', async () => {
+  it('are limited to the own organization: another one sees and changes nothing', async () => {
     const { put, row } = await withKey()
     await put()
     const before = await row()
@@ -482,7 +485,7 @@ describe('retrieveRunEndpoint and deleteRunEndpoint', () => {
 })
 
 describe('rotateRunEndpoint', () => {
-  it('answers 404 where there is no run endpoint, and makes none', async () => {
+  it('returns 404 without a run endpoint, and creates none', async () => {
     const { rotate, row } = await withKey()
     for (const overlapSeconds of [0, 60]) expect((await rotate({ overlapSeconds })).status).toBe(404)
     expect(await row()).toBeUndefined()
@@ -492,7 +495,7 @@ describe('rotateRunEndpoint', () => {
     [{}, DAY_SECONDS],
     [{ overlapSeconds: 1 }, 1],
     [{ overlapSeconds: 30 * DAY_SECONDS }, 30 * DAY_SECONDS],
-  ])('shows a new secret once; the one before signs too for the overlap: %j', async (json, seconds) => {
+  ])('returns a new secret once; the previous one stays valid for the overlap: %j', async (json, seconds) => {
     const { workspace, put, rotate, read } = await withKey()
     const first = (await put()).body
     const now = Date.now() + 5000
@@ -519,7 +522,7 @@ describe('rotateRunEndpoint', () => {
     expect(await signingSecrets(workspace, secrets)).toEqual([secret])
   })
 
-  it('is refused while the secret before still signs, and goes on from its expiry', async () => {
+  it('is refused while the previous secret is still valid, and succeeds once it expires', async () => {
     const { workspace, put, rotate, row } = await withKey()
     const first = (await put()).body.secret
     const second = (await rotate({ overlapSeconds: 60 })).body
@@ -537,7 +540,7 @@ describe('rotateRunEndpoint', () => {
     expect(await signingSecrets(workspace, secrets)).toEqual(secrets.slice(1))
   })
 
-  it('ends the secret before at once with overlapSeconds 0, and one that still overlaps', async () => {
+  it('ends the previous secret immediately with overlapSeconds 0, and an older one too', async () => {
     const { workspace, put, rotate, row } = await withKey()
     const first = (await put()).body.secret
     const second = (await rotate({ overlapSeconds: 0 })).body
@@ -564,7 +567,7 @@ describe('rotateRunEndpoint', () => {
     },
   )
 
-  it('happens once if two come at once', async () => {
+  it('succeeds once for concurrent requests', async () => {
     const { workspace, put, rotate } = await withKey()
     const first = (await put()).body.secret
     const answers = await Promise.all(Array.from({ length: 6 }, () => rotate()))
@@ -575,7 +578,7 @@ describe('rotateRunEndpoint', () => {
 })
 
 describe('a secret', () => {
-  it('is sealed: no table has it, and no log', async () => {
+  it('is sealed: no table and no log contains it', async () => {
     const logged: unknown[][] = []
     for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
       vi.spyOn(console, method).mockImplementation((...values) => logged.push(values))
@@ -596,7 +599,7 @@ describe('a secret', () => {
     ])
   })
 
-  it('opens for its organization and its purpose only', async () => {
+  it('opens only for its organization and its purpose', async () => {
     const { workspace, put, row } = await withKey()
     const { organizationId } = workspace
     const { secret } = (await put()).body
@@ -615,7 +618,7 @@ describe('a secret', () => {
     }
   })
 
-  it('signs nothing in another organization whose row it is moved to', async () => {
+  it('does not sign for another organization that its row is copied to', async () => {
     const { workspace, put } = await withKey()
     const own = (await put()).body.secret
     const elsewhere = await withKey()

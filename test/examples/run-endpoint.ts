@@ -9,8 +9,8 @@ async function prepareEndpoint(workspace: Workspace) {
   return { path: PATH, ids: [] }
 }
 
-const thereIsNone: Row['variations'] = {
-  'there is none': {
+const hasNoRunEndpoint: Row['variations'] = {
+  'there is no run endpoint': {
     status: 404,
     async apply(workspace, example) {
       await workspace.removeRunEndpoint()
@@ -19,17 +19,17 @@ const thereIsNone: Row['variations'] = {
   },
 }
 
-/** It is of all projects. */
-const ofAll = { outOfReach: 403, reachesAll: true } as const
+/** The run endpoint is organization-wide. */
+const organizationWide = { outOfReach: 403, reachesAll: true } as const
 
 export const runEndpointRows: Rows = {
   putRunEndpoint: {
     prepare: async () => ({ path: PATH, json: { url: 'https://hooks.example.com/runs' }, ids: [] }),
-    ...ofAll,
+    ...organizationWide,
     namesNothing: true,
     looksUpFirst: true,
     variations: {
-      'there is one': {
+      'there is a run endpoint': {
         async apply(workspace, example) {
           await workspace.addRunEndpoint('https://hooks.example.com/before')
           return example
@@ -42,20 +42,20 @@ export const runEndpointRows: Rows = {
     },
   },
 
-  retrieveRunEndpoint: { prepare: prepareEndpoint, ...ofAll, variations: thereIsNone },
+  retrieveRunEndpoint: { prepare: prepareEndpoint, ...organizationWide, variations: hasNoRunEndpoint },
 
-  deleteRunEndpoint: { prepare: prepareEndpoint, ...ofAll, variations: thereIsNone },
+  deleteRunEndpoint: { prepare: prepareEndpoint, ...organizationWide, variations: hasNoRunEndpoint },
 
   rotateRunEndpoint: {
     async prepare(workspace) {
       const { path, ...rest } = await prepareEndpoint(workspace)
       return { path: `${path}/rotate`, json: { overlapSeconds: 60 }, ...rest }
     },
-    ...ofAll,
+    ...organizationWide,
     looksUpFirst: true,
     variations: {
-      ...thereIsNone,
-      'the secret overlaps with the one before': {
+      ...hasNoRunEndpoint,
+      'the previous secret is still valid': {
         status: 409,
         async apply(workspace, example) {
           await request('POST', example.path, { key: await workspace.addKey(), json: {} })

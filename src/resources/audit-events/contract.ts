@@ -1,4 +1,4 @@
-/** Who did what (docs/contract.md, Audit events). */
+/** The operation on audit events (docs/contract.md, Audit events). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
@@ -8,11 +8,13 @@ import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/sta
 const auditEvent = z
   .strictObject({
     id: uuid(),
-    operation: z.string().register(docs, { description: 'The operationId of what was done.' }),
-    target: z.string().register(docs, { description: 'The path of what was changed.' }),
-    apiKeyId: uuid('The key that did it.'),
-    userId: z.nullable(z.string()).register(docs, { description: 'The user that the key acts as, if any.' }),
-    requestId: uuid('The `X-Request-Id` of the answer.'),
+    operation: z.string().register(docs, { description: 'The `operationId` of the change.' }),
+    target: z.string().register(docs, { description: 'The path of the changed resource.' }),
+    apiKeyId: uuid('The API key that made the change.'),
+    userId: z
+      .nullable(z.string())
+      .register(docs, { description: 'The user that the API key acts as; null if it acts as none.' }),
+    requestId: uuid('The `X-Request-Id` of the response.'),
     createdAt: instant(),
   })
   .register(docs, { id: 'AuditEvent' })
@@ -23,7 +25,8 @@ export const listAuditEventsContract = {
   path: '/v1/audit-events',
   tag: 'Audit events',
   summary: 'List audit events',
-  description: 'Lists who changed what, the latest first, for a year. No event has a value in it.',
+  description:
+    'Lists who changed what, the latest first. Events are kept for 365 days. They never contain the values of a request.',
   scope: 'audit-events:read',
   params: z.object({}),
   query: z.object(pageQuery(uuid())),
@@ -48,7 +51,7 @@ export const listAuditEventsContract = {
   },
   errors: {
     400: INVALID_INPUT,
-    403: 'The key is limited to projects.',
+    403: 'The API key is restricted to projects.',
     500: INTERNAL_ERROR,
     503: STORE_UNAVAILABLE,
   },

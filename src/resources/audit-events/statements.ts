@@ -1,22 +1,19 @@
-/** Audit events, in SQL. They are written by access/audit.ts. */
-import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { isUnrestricted, mayAct } from '../../access/guard.ts'
-import { apiKeys, auditEvents } from '../../db/schema.ts'
+/** The audit events of an organization, in SQL. access/audit.ts writes them. */
+import { and, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import { requiring } from '../../access/preconditions.ts'
+import { unrestrictedFor } from '../../access/unrestricted.ts'
+import { auditEvents } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 
 const { organizationId, ...fields } = getTableColumns(auditEvents)
 
-/** They are of every project, so a key that is limited to some sees none. */
-const listedFrom = query
-  .select({ organizationId: apiKeys.organizationId })
-  .from(apiKeys)
-  .where(and(mayAct, isUnrestricted))
+export const listable = requiring([], { isUnrestricted: unrestrictedFor('Audit events') })
 
-export const listAuditEvents = guarded(() =>
+export const selectAuditEvents = guarded(() =>
   query
     .select(fields)
     .from(auditEvents)
-    .where(and(eq(organizationId, listedFrom), sql`${auditEvents.id} < ${sql.placeholder('before')}`))
+    .where(and(eq(organizationId, listable.organizationId), lt(auditEvents.id, sql.placeholder('before'))))
     .orderBy(desc(auditEvents.id))
     .limit(sql.placeholder('rowLimit')),
 )

@@ -1,4 +1,4 @@
-/** Where the runs of an organization are sent (docs/contract.md, Run endpoint). */
+/** The operations on the run endpoint: the URL that receives the runs of an organization (docs/contract.md, Run endpoint). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, instant, overlapSeconds, text } from '../../http/fields.ts'
@@ -7,7 +7,7 @@ import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/sta
 const fields = {
   url: z.string(),
   previousSecretExpiresAt: z.nullable(instant()).register(docs, {
-    description: 'Until when the secret before the current one signs too; null if there is none.',
+    description: 'Until when deliveries are also signed with the previous secret; null if there is none.',
   }),
   createdAt: instant(),
   updatedAt: instant(),
@@ -25,7 +25,7 @@ const exampleSecret = 'whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE='
 
 const errors = {
   400: INVALID_INPUT,
-  403: 'The key is limited to projects.',
+  403: 'The API key is restricted to projects.',
   500: INTERNAL_ERROR,
   503: STORE_UNAVAILABLE,
 } as const
@@ -38,9 +38,9 @@ export const putRunEndpointContract = {
   tag: 'Runs',
   summary: 'Set the run endpoint',
   description:
-    'Has each run that is made from now on sent to a URL, as a POST that is signed by the Standard Webhooks specification. ' +
-    'Runs that were made before stay pending. If there is a run endpoint, its URL changes, also for runs that are not ' +
-    'delivered yet; its secret stays the same.',
+    'Sends each run that is created from now on to a URL, as a POST signed as in the Standard Webhooks specification. ' +
+    'Runs that were created before stay pending. If the organization has a run endpoint, its URL changes, also for ' +
+    'runs that are not delivered yet, and its secret stays the same.',
   scope: 'run-endpoint:write',
   params: z.object({}),
   takesSecret: true,
@@ -54,12 +54,12 @@ export const putRunEndpointContract = {
     .register(docs, { id: 'RunEndpointUpdate' }),
   success: {
     status: 200,
-    description: 'The run endpoint. Where it is new, with its secret, which is shown here only.',
+    description: 'The run endpoint. A new one has its secret, which is returned only in this response.',
     schema: z
       .strictObject({
         ...fields,
         secret: z.nullable(z.string()).register(docs, {
-          description: 'What deliveries are signed with; null if it was shown before.',
+          description: 'The secret that signs deliveries; null if it was returned before.',
         }),
       })
       .register(docs, { id: 'RunEndpointWithSecret' }),
@@ -74,7 +74,7 @@ export const retrieveRunEndpointContract = {
   path: '/v1/run-endpoint',
   tag: 'Runs',
   summary: 'Retrieve the run endpoint',
-  description: 'Answers with the run endpoint, without its secret.',
+  description: 'Returns the run endpoint, without its secret.',
   scope: 'run-endpoint:read',
   params: z.object({}),
   success: {
@@ -93,7 +93,7 @@ export const deleteRunEndpointContract = {
   tag: 'Runs',
   summary: 'Delete the run endpoint',
   description:
-    'Deletes the run endpoint and its secret. Its pending runs can be pulled; a run endpoint that is set later does not get them.',
+    'Deletes the run endpoint and its secret. Its pending runs can be pulled. They are not sent to a run endpoint that is set later.',
   scope: 'run-endpoint:write',
   params: z.object({}),
   success: {
@@ -112,19 +112,20 @@ export const rotateRunEndpointContract = {
   tag: 'Runs',
   summary: 'Rotate the secret of the run endpoint',
   description:
-    'Makes a new secret. For the overlap the one before signs too, so that the receiver has time to change. The body may be `{}`.',
+    'Creates a new secret. Deliveries are signed with both secrets until the previous one expires, so that the receiver ' +
+    'has time to change to the new one. The body may be `{}`.',
   scope: 'run-endpoint:write',
   params: z.object({}),
   body: z
     .strictObject({
       overlapSeconds: overlapSeconds(
-        'How long the secret before signs too. 0 ends it at once, and one that still overlaps.',
+        'How long the previous secret stays valid. 0 ends it immediately, together with any older one that is still valid.',
       ),
     })
     .register(docs, { id: 'RunEndpointRotation', example: { overlapSeconds: 3600 } }),
   success: {
     status: 200,
-    description: 'The run endpoint with its new secret, which is shown here only.',
+    description: 'The run endpoint with its new secret, which is returned only in this response.',
     schema: z.strictObject({ ...fields, secret: z.string() }).register(docs, { id: 'RotatedRunEndpoint' }),
     example: {
       ...exampleRunEndpoint,
@@ -135,6 +136,6 @@ export const rotateRunEndpointContract = {
   errors: {
     ...errors,
     404: NO_ENDPOINT,
-    409: 'The secret was rotated, and the one before still signs: wait, or rotate with `overlapSeconds` 0.',
+    409: 'The previous secret is still valid. Wait until it expires, or rotate with `overlapSeconds` 0.',
   },
 } as const satisfies Contract

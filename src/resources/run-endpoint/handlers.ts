@@ -2,7 +2,6 @@ import type { RequestContext } from '../../access/request-context.ts'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
 import { seal } from '../../crypto/sealed-value.ts'
 import { isOn } from '../../environment.ts'
-import { ApiError } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { describeProblem, describeSent } from '../../http/problems.ts'
 import {
@@ -12,14 +11,16 @@ import {
   rotateRunEndpointContract,
 } from './contract.ts'
 import { mintSecret, SECRET_CONTEXT } from './signature.ts'
-import { explainEndpoint, putEndpoint, removeEndpoint, rotateSecret, selectEndpoint } from './statements.ts'
+import {
+  accessible,
+  deleteEndpoint,
+  putEndpoint,
+  rotatable,
+  rotateSecret,
+  selectEndpoint,
+  settable,
+} from './statements.ts'
 import { problemOfReceiver } from './url.ts'
-
-const limited = () => new ApiError(403, 'This API key is limited to projects, and the run endpoint is of all')
-
-function refusalOf(facts: { endpointExists: 0 | 1 }): ApiError {
-  return facts.endpointExists ? limited() : new ApiError(404, 'There is no run endpoint: set one first')
-}
 
 /** A new secret, sealed for the caller's organization, which has to be known before the trip. */
 async function newSecret(context: RequestContext) {
@@ -30,10 +31,11 @@ async function newSecret(context: RequestContext) {
   return { secret, values: { sealedSecret, sealedFor: organizationId } }
 }
 
-/** The origin of the URL: the rest may have a secret. */
-function describeOrigin(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  return parsed?.host ? describeSent(`${parsed.protocol}//${parsed.host}`) : describeSent(url, true)
+/** The part of the URL that an error may repeat. The rest may contain a secret. */
+function originOf(url: string): string {
+  if (!URL.canParse(url)) return 'text that is not a URL'
+  const { protocol, host } = new URL(url)
+  return host ? describeSent(`${protocol}//${host}`) : 'a URL without a host'
 }
 
 export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, context) => {
@@ -44,21 +46,21 @@ export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, 
   }
   const { secret, values } = await newSecret(context)
   const url = new URL(body.url).href
-  const [, [stored]] = await context.run({ check: explainEndpoint }, [putEndpoint], { url, ...values })
-  if (!stored) throw limited()
+  const [facts, [stored]] = await context.run(settable, [putEndpoint], { url, ...values })
+  if (!stored) throw settable.refusal(facts, context)
   const { hasNewSecret, ...runEndpoint } = stored
   return { body: { ...runEndpoint, secret: hasNewSecret ? secret : null } }
 })
 
 export const retrieveRunEndpoint = endpoint(retrieveRunEndpointContract, async (_, context) => {
-  const [facts, [runEndpoint]] = await context.run({ check: explainEndpoint }, [selectEndpoint], {})
-  if (!runEndpoint) throw refusalOf(facts)
+  const [facts, [runEndpoint]] = await context.run(accessible, [selectEndpoint], {})
+  if (!runEndpoint) throw accessible.refusal(facts, context)
   return { body: runEndpoint }
 })
 
 export const deleteRunEndpoint = endpoint(deleteRunEndpointContract, async (_, context) => {
-  const [facts, [removed]] = await context.run({ check: explainEndpoint }, [removeEndpoint], {})
-  if (!removed) throw refusalOf(facts)
+  const [facts, [deleted]] = await context.run(accessible, [deleteEndpoint], {})
+  if (!deleted) throw accessible.refusal(facts, context)
   return { body: { deleted: true as const } }
 })
 
@@ -67,15 +69,11 @@ export const rotateRunEndpoint = endpoint(
   async ({ body: { overlapSeconds } }, context) => {
     const { secret, values } = await newSecret(context)
     const expiry = new Date(Date.parse(context.now) + overlapSeconds * 1000).toISOString()
-    const [facts, [runEndpoint]] = await context.run({ check: explainEndpoint }, [rotateSecret], {
+    const [facts, [runEndpoint]] = await context.run(rotatable, [rotateSecret], {
       ...values,
       expiresAt: overlapSeconds > 0 ? expiry : null,
     })
-    if (runEndpoint) return { body: { ...runEndpoint, secret } }
-    if (!facts.endpointExists || !facts.inReach) throw refusalOf(facts)
-    throw new ApiError(
-      409,
-      'The secret was rotated, and the one before still signs: wait until it expires, or rotate with overlapSeconds 0',
-    )
+    if (!runEndpoint) throw rotatable.refusal(facts, context)
+    return { body: { ...runEndpoint, secret } }
   },
 )

@@ -1,10 +1,10 @@
-/** Signatures by the Standard Webhooks specification 1.0.0 (symmetric, `v1`), which its published libraries verify. */
+/** Signatures of deliveries: Standard Webhooks 1.0.0, symmetric (`v1`). Its published libraries verify them. */
 import { createHmac } from 'node:crypto'
 
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
-/** What a secret is sealed for, with the organization (crypto/sealed-value.ts). */
+/** The context that a secret is sealed for, together with its organization (crypto/sealed-value.ts). */
 export const SECRET_CONTEXT = { purpose: 'run-endpoint', projectId: null, name: 'secret' } as const
 
 /** A new secret: `whsec_` and 32 random bytes in base64. */
@@ -14,7 +14,7 @@ export function mintSecret(): string {
 
 /**
  * The headers that sign a message.
- * @param secrets each signs, so that a receiver may know either of two.
+ * @param secrets each adds a signature, so that a receiver that knows one of them can verify the message.
  */
 export function signedHeaders(id: string, now: Date, body: string, secrets: readonly string[]) {
   const timestamp = String(Math.floor(now.getTime() / 1000))

@@ -1,32 +1,48 @@
 /** The run endpoint of an organization, in SQL. No statement of an HTTP operation selects a sealed secret. */
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import { explaining, isUnrestricted, mayAct, now } from '../../access/guard.ts'
-import { excluded, insertRow } from '../../db/rows.ts'
+import { now } from '../../access/guard.ts'
+import { type Join, precondition, requiring } from '../../access/preconditions.ts'
+import { unrestrictedFor } from '../../access/unrestricted.ts'
 import { apiKeys, runEndpoints } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
 
 const sealedSecret = sql.placeholder('sealedSecret')
+/** When the previous secret expires; null if it ends with the rotation. */
 const expiresAt = sql.placeholder('expiresAt')
+/** The secret is sealed for one organization: the caller's, or nothing is stored. */
+const sealedFor = sql.placeholder('sealedFor')
 
-const isOfCaller = eq(runEndpoints.organizationId, apiKeys.organizationId)
-
-/** It receives the runs of every project, so a key that is limited to some has nothing to do with it. */
-const mayManage = and(mayAct, isUnrestricted)
-const managedOrganization = query
-  .select({ organizationId: apiKeys.organizationId })
-  .from(apiKeys)
-  .where(mayManage)
-
-export const explainEndpoint = guarded(() =>
-  explaining({
-    endpointExists: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('endpointExists'),
-    inReach: sql<0 | 1>`${isUnrestricted}`.as('inReach'),
-  }).leftJoin(runEndpoints, isOfCaller),
+const ownRunEndpoint: Join = {
+  table: runEndpoints,
+  on: eq(runEndpoints.organizationId, apiKeys.organizationId),
+}
+const endpointExists = precondition(
+  isNotNull(runEndpoints.organizationId),
+  () => new ApiError(404, 'The organization has no run endpoint. Set one first.'),
 )
+/** A run endpoint receives the runs of every project. */
+const isUnrestricted = unrestrictedFor('Run endpoints')
 
 const overlaps = sql`coalesce(${runEndpoints.previousExpiresAt} > ${now}, false)`
 
-/** The run endpoint in the shape of the wire. */
+export const settable = requiring([], { isUnrestricted })
+export const accessible = requiring([ownRunEndpoint], { endpointExists, isUnrestricted })
+/** At most two secrets are valid at a time. */
+export const rotatable = requiring([ownRunEndpoint], {
+  endpointExists,
+  isUnrestricted,
+  noThirdSecret: precondition(
+    sql`(${expiresAt} is null or not ${overlaps})`,
+    () =>
+      new ApiError(
+        409,
+        'The previous secret is still valid after the last rotation. Wait until it expires, or rotate with overlapSeconds 0.',
+      ),
+  ),
+})
+
+/** A run endpoint as the API returns it. */
 const fields = {
   url: runEndpoints.url,
   previousSecretExpiresAt: sql<
@@ -36,27 +52,23 @@ const fields = {
   updatedAt: runEndpoints.updatedAt,
 }
 
-export const selectEndpoint = guarded(() =>
-  query.select(fields).from(apiKeys).innerJoin(runEndpoints, isOfCaller).where(mayManage),
-)
+export const selectEndpoint = guarded(() => accessible.rows(fields))
 
-/** The secret is sealed for one organization: the caller's, or nothing is stored. One that is there stays. */
+/** An existing secret is kept. */
 export const putEndpoint = guardedChange(() =>
   query
     .insert(runEndpoints)
     .select(
-      query
-        .select(
-          insertRow(runEndpoints, {
-            organizationId: apiKeys.organizationId,
-            url: sql.placeholder('url'),
-            sealedSecret,
-            createdAt: now,
-            updatedAt: now,
-          }),
-        )
-        .from(apiKeys)
-        .where(and(mayManage, eq(apiKeys.organizationId, sql.placeholder('sealedFor')))),
+      settable.rows(
+        insertRow(runEndpoints, {
+          organizationId: apiKeys.organizationId,
+          url: sql.placeholder('url'),
+          sealedSecret,
+          createdAt: now,
+          updatedAt: now,
+        }),
+        eq(apiKeys.organizationId, sealedFor),
+      ),
     )
     .onConflictDoUpdate({
       target: runEndpoints.organizationId,
@@ -68,7 +80,6 @@ export const putEndpoint = guardedChange(() =>
     }),
 )
 
-/** Two secrets live at most: while the one before overlaps, only a rotation that ends it goes on. */
 export const rotateSecret = guardedChange(() =>
   query
     .update(runEndpoints)
@@ -80,17 +91,16 @@ export const rotateSecret = guardedChange(() =>
     })
     .where(
       and(
-        eq(runEndpoints.organizationId, managedOrganization),
-        eq(runEndpoints.organizationId, sql.placeholder('sealedFor')),
-        sql`(${expiresAt} is null or not ${overlaps})`,
+        eq(runEndpoints.organizationId, rotatable.organizationId),
+        eq(runEndpoints.organizationId, sealedFor),
       ),
     )
     .returning(fields),
 )
 
-export const removeEndpoint = guardedChange(() =>
+export const deleteEndpoint = guardedChange(() =>
   query
     .delete(runEndpoints)
-    .where(eq(runEndpoints.organizationId, managedOrganization))
+    .where(eq(runEndpoints.organizationId, accessible.organizationId))
     .returning({ url: runEndpoints.url }),
 )
