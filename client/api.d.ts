@@ -44,7 +44,7 @@ export interface paths {
         };
         /**
          * List project schedules
-         * @description Lists the schedules of the project in order of creation.
+         * @description Lists the schedules of the project, oldest first.
          *
          *     Scope: `schedules:read`.
          */
@@ -72,7 +72,7 @@ export interface paths {
         };
         /**
          * List agent schedules
-         * @description Lists the schedules of the agent in order of creation.
+         * @description Lists the schedules of the agent, oldest first.
          *
          *     Scope: `schedules:read`.
          */
@@ -80,7 +80,7 @@ export interface paths {
         put?: never;
         /**
          * Create an agent schedule
-         * @description Creates a recurring schedule for an agent. Its cron expression is in UTC.
+         * @description Creates a recurring schedule for an agent. Its cron expression is evaluated in UTC.
          *
          *     Scope: `schedules:write`.
          */
@@ -654,7 +654,7 @@ export interface paths {
         };
         /**
          * Retrieve a project schedule
-         * @description Answers with one schedule.
+         * @description Returns one schedule.
          *
          *     Scope: `schedules:read`.
          */
@@ -663,7 +663,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a project schedule
-         * @description Deletes the schedule and its runs. It fires no more, and what is pending is not sent.
+         * @description Deletes the schedule and its runs. Pending runs are not sent.
          *
          *     Scope: `schedules:write`.
          */
@@ -672,7 +672,7 @@ export interface paths {
         head?: never;
         /**
          * Update a project schedule
-         * @description Changes when the schedule fires, pauses it or resumes it. What is left out stays as it is.
+         * @description Changes when the schedule fires, pauses it or resumes it. Fields that are left out stay unchanged.
          *
          *     Scope: `schedules:write`.
          */
@@ -688,7 +688,7 @@ export interface paths {
         };
         /**
          * Retrieve a agent schedule
-         * @description Answers with one schedule.
+         * @description Returns one schedule.
          *
          *     Scope: `schedules:read`.
          */
@@ -697,7 +697,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a agent schedule
-         * @description Deletes the schedule and its runs. It fires no more, and what is pending is not sent.
+         * @description Deletes the schedule and its runs. Pending runs are not sent.
          *
          *     Scope: `schedules:write`.
          */
@@ -706,7 +706,7 @@ export interface paths {
         head?: never;
         /**
          * Update a agent schedule
-         * @description Changes when the schedule fires, pauses it or resumes it. What is left out stays as it is.
+         * @description Changes when the schedule fires, pauses it or resumes it. Fields that are left out stay unchanged.
          *
          *     Scope: `schedules:write`.
          */
@@ -722,7 +722,7 @@ export interface paths {
         };
         /**
          * Preview a schedule
-         * @description Answers with the next instants at which a cron expression fires, and the wall clock there.
+         * @description Returns the next instants at which a cron expression fires, with the local time in the time zone.
          *
          *     Scope: none; any valid API key is accepted.
          */
@@ -744,7 +744,7 @@ export interface paths {
         };
         /**
          * List the runs of a project schedule
-         * @description Lists what became of each instant of the schedule, the latest first, for 90 days.
+         * @description Lists the runs of the schedule, latest first. Runs are kept for 90 days.
          *
          *     Scope: `runs:read`.
          */
@@ -752,7 +752,7 @@ export interface paths {
         put?: never;
         /**
          * Run a project schedule now
-         * @description Makes a run at this instant, also while the schedule is paused. It has no body.
+         * @description Creates a run now, even if the schedule is paused. The request has no body.
          *
          *     Scope: `runs:write`.
          */
@@ -772,7 +772,7 @@ export interface paths {
         };
         /**
          * List the runs of a agent schedule
-         * @description Lists what became of each instant of the schedule, the latest first, for 90 days.
+         * @description Lists the runs of the schedule, latest first. Runs are kept for 90 days.
          *
          *     Scope: `runs:read`.
          */
@@ -780,7 +780,7 @@ export interface paths {
         put?: never;
         /**
          * Run a agent schedule now
-         * @description Makes a run at this instant, also while the schedule is paused. It has no body.
+         * @description Creates a run now, even if the schedule is paused. The request has no body.
          *
          *     Scope: `runs:write`.
          */
@@ -800,7 +800,7 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Lists the runs of all schedules that have a status, the oldest first. Whoever has no run endpoint pulls what is `pending`, and acknowledges each.
+         * @description Lists the runs of all schedules with a given status, oldest first. Without a run endpoint, pull the `pending` runs and acknowledge each.
          *
          *     Scope: `runs:read`.
          */
@@ -822,7 +822,7 @@ export interface paths {
         };
         /**
          * Retrieve a run
-         * @description Answers with one run.
+         * @description Returns one run.
          *
          *     Scope: `runs:read`.
          */
@@ -846,7 +846,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge a run
-         * @description Says that a pending run was taken: it is `delivered` then, and is not sent any more. Safe to repeat. It has no body.
+         * @description Marks a pending run as `delivered`, so that it is not sent again. Safe to repeat. The request has no body.
          *
          *     Scope: `runs:write`.
          */
@@ -1265,7 +1265,7 @@ export interface components {
              * @example Europe/Paris
              */
             timezone?: string;
-            /** @description False pauses it; true resumes it, from now on. */
+            /** @description False pauses the schedule. True resumes it from now on. */
             enabled?: boolean;
         };
         /**
@@ -1279,7 +1279,7 @@ export interface components {
              * @example 30 9 * * mon-fri
              */
             cron?: string;
-            /** @description False pauses it; true resumes it, from now on. */
+            /** @description False pauses the schedule. True resumes it from now on. */
             enabled?: boolean;
         };
         RunEndpointUpdate: {
@@ -1446,11 +1446,11 @@ export interface components {
             projectId: string;
             cron: string;
             timezone: string;
-            /** @description Since when it is enabled; null while it is paused. */
+            /** @description Since when the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
-            /** @description Its latest run; null before the first. */
+            /** @description The `scheduledAt` of the latest run; null before the first. */
             lastRunAt: string | null;
-            /** @description The next instant that it fires at; null while it is paused. */
+            /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
             /**
              * Format: date-time
@@ -1477,11 +1477,11 @@ export interface components {
             projectId: string;
             cron: string;
             timezone: string;
-            /** @description Since when it is enabled; null while it is paused. */
+            /** @description Since when the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
-            /** @description Its latest run; null before the first. */
+            /** @description The `scheduledAt` of the latest run; null before the first. */
             lastRunAt: string | null;
-            /** @description The next instant that it fires at; null while it is paused. */
+            /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
             /**
              * Format: date-time
@@ -1493,7 +1493,7 @@ export interface components {
              * @example 2026-03-29T01:00:00.000Z
              */
             updatedAt: string;
-            /** @description Why the service paused it; null if it did not. Resuming it forgets the reason. */
+            /** @description Why the service paused the schedule; null if it did not. Resuming the schedule clears it. */
             pausedReason: string | null;
         };
         AgentSchedule: {
@@ -1508,11 +1508,11 @@ export interface components {
              */
             agentId: string;
             cron: string;
-            /** @description Since when it is enabled; null while it is paused. */
+            /** @description Since when the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
-            /** @description Its latest run; null before the first. */
+            /** @description The `scheduledAt` of the latest run; null before the first. */
             lastRunAt: string | null;
-            /** @description The next instant that it fires at; null while it is paused. */
+            /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
             /**
              * Format: date-time
@@ -1542,11 +1542,11 @@ export interface components {
              */
             agentId: string;
             cron: string;
-            /** @description Since when it is enabled; null while it is paused. */
+            /** @description Since when the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
-            /** @description Its latest run; null before the first. */
+            /** @description The `scheduledAt` of the latest run; null before the first. */
             lastRunAt: string | null;
-            /** @description The next instant that it fires at; null while it is paused. */
+            /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
             /**
              * Format: date-time
@@ -1558,7 +1558,7 @@ export interface components {
              * @example 2026-03-29T01:00:00.000Z
              */
             updatedAt: string;
-            /** @description Why the service paused it; null if it did not. Resuming it forgets the reason. */
+            /** @description Why the service paused the schedule; null if it did not. Resuming the schedule clears it. */
             pausedReason: string | null;
         };
         SessionFilePage: {
@@ -1969,7 +1969,7 @@ export interface components {
                  * @example 2026-03-29T01:00:00.000Z
                  */
                 at: string;
-                /** @description The wall clock of the time zone, with its offset. */
+                /** @description The local time in the time zone, with its UTC offset. */
                 localTime: string;
             }[];
         };
@@ -1981,7 +1981,7 @@ export interface components {
         Run: {
             /**
              * Format: uuid
-             * @description Derived from schedule and instant, so that a repetition can be told; in order of time.
+             * @description The same for every delivery of the run. Ids are in order of `scheduledAt`.
              * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             id: string;
@@ -1990,23 +1990,23 @@ export interface components {
              * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             scheduleId: string;
-            /** @description The project of the schedule; null if it is an agent’s. */
+            /** @description The project of the schedule; null for the schedule of an agent. */
             projectId: string | null;
-            /** @description The agent of the schedule; null if it is a project’s. */
+            /** @description The agent of the schedule; null for the schedule of a project. */
             agentId: string | null;
             /**
              * Format: date-time
-             * @description The instant that it was due at; of a run on request, that of the request.
+             * @description When the run was due; of a run that a request created, the time of the request.
              */
             scheduledAt: string;
             /**
-             * @description `pending`: to be sent, or to be pulled. `delivered`: the run endpoint took it, or it was acknowledged. `failed`: it was sent for the last time, in vain. `skipped`: it was missed, or the parent was archived.
+             * @description `pending`: to be sent or pulled. `delivered`: accepted by the run endpoint, or acknowledged. `failed`: all delivery attempts failed. `skipped`: missed, or due while the project or agent was archived.
              * @enum {string}
              */
             status: "pending" | "delivered" | "failed" | "skipped";
-            /** @description How often it was sent. */
+            /** @description The number of delivery attempts. */
             attempts: number;
-            /** @description What was wrong with the last attempt, or why it was skipped. */
+            /** @description The error of the last delivery attempt, or why the run was skipped. */
             lastError: string | null;
             /**
              * Format: date-time
@@ -2678,7 +2678,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The schedule is created, or was by an earlier request with this `Idempotency-Key`. */
+            /** @description The schedule was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -2708,7 +2708,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectSchedule"];
                 };
             };
-            /** @description The path or body is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -2723,7 +2723,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to other projects. */
+            /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -2738,7 +2738,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this id. */
+            /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -2753,7 +2753,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, the project or the organization has the most schedules allowed, or the `Idempotency-Key` was used with another body. */
+            /** @description The project is archived, the project or the organization has reached its limit of schedules, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -2959,7 +2959,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The schedule is created, or was by an earlier request with this `Idempotency-Key`. */
+            /** @description The schedule was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -2988,7 +2988,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentSchedule"];
                 };
             };
-            /** @description The path or body is wrong, or the key lacks the caller scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -3003,7 +3003,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no agent with this id. */
+            /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -3018,7 +3018,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived, the agent or the organization has the most schedules allowed, or the `Idempotency-Key` was used with another body. */
+            /** @description The agent is archived, the agent or the organization has reached its limit of schedules, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -8796,7 +8796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or it has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -8880,7 +8880,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The schedule is deleted. */
+            /** @description The schedule was deleted. */
             200: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -8931,7 +8931,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or it has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -8946,7 +8946,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived: unarchive it first. */
+            /** @description The project is archived. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9093,7 +9093,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or it has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9108,7 +9108,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, or the schedule was changed by another request meanwhile. */
+            /** @description The project is archived, or another request changed the schedule at the same time. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9235,7 +9235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or it has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9319,7 +9319,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The schedule is deleted. */
+            /** @description The schedule was deleted. */
             200: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9355,7 +9355,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or it has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9370,7 +9370,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived: unarchive it first. */
+            /** @description The agent is archived. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9501,7 +9501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or it has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9516,7 +9516,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived, or the schedule was changed by another request meanwhile. */
+            /** @description The agent is archived, or another request changed the schedule at the same time. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9592,9 +9592,9 @@ export interface operations {
                 /** @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually. */
                 cron: string;
                 timezone?: string;
-                /** @description The instants come after this one; now, if it is left out. */
+                /** @description The instants are after this one. Default: now. */
                 from?: string;
-                /** @description How many, up to 100. */
+                /** @description The number of instants, up to 100. */
                 count?: string;
             };
             header?: never;
@@ -9781,7 +9781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or it has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9867,7 +9867,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The run is made, or was by an earlier request with this `Idempotency-Key`. */
+            /** @description The run was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9928,7 +9928,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or it has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -9943,7 +9943,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived: unarchive it first. */
+            /** @description The project is archived. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10081,7 +10081,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or it has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10167,7 +10167,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The run is made, or was by an earlier request with this `Idempotency-Key`. */
+            /** @description The run was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10213,7 +10213,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or it has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10228,7 +10228,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived: unarchive it first. */
+            /** @description The agent is archived. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10301,7 +10301,7 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                /** @description Which runs. */
+                /** @description The status of the runs. */
                 status?: "pending" | "delivered" | "failed" | "skipped";
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
@@ -10363,7 +10363,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The key is limited to projects: list the runs of a schedule. */
+            /** @description The API key is restricted to projects. */
             403: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10504,7 +10504,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such run, or its schedule is deleted. */
+            /** @description The organization has no such run, or its schedule was deleted. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10645,7 +10645,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such run, or its schedule is deleted. */
+            /** @description The organization has no such run, or its schedule was deleted. */
             404: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -10660,7 +10660,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The run failed or was skipped: there is nothing to acknowledge. */
+            /** @description The run failed or was skipped. */
             409: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */

@@ -1,5 +1,72 @@
 -- src/resources/runs/statements.ts
 
+-- accessible.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "runs"."id" is not null
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  ) as "runExists",
+  (
+    "agents"."id" is not null
+    or (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  ) as "isInReach"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."parentType" = "runs"."parentType"
+    and "schedules"."parentId" = "runs"."parentId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- acknowledge
 update "runs"
 set
@@ -10,10 +77,10 @@ where
   (
     "runs"."organizationId" = (
       select
-        "runs"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "runs" on (
+        left join "runs" on (
           "runs"."organizationId" = "apiKeys"."organizationId"
           and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
           and "runs"."id" = :runId
@@ -51,22 +118,29 @@ where
             )
           )
           and (
-            "agents"."id" is not null
-            or (
-              "apiKeys"."projectIds" is null
-              or "projects"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
+            (
+              "runs"."id" is not null
+              and (
+                "schedules"."id" is not null
+                and (
+                  "projects"."id" is not null
+                  or "agents"."id" is not null
+                )
               )
             )
           )
           and (
-            "schedules"."id" is not null
-            and (
-              "projects"."id" is not null
-              or "agents"."id" is not null
+            (
+              "agents"."id" is not null
+              or (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
             )
           )
         )
@@ -74,6 +148,44 @@ where
     and "runs"."status" = 'pending'
     and "runs"."id" = :runId
   );
+
+-- agentScheduleRuns.readable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "schedules"."id" is not null as "scheduleExists"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :agentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
 
 -- agentScheduleRuns.list
 select
@@ -97,18 +209,18 @@ where
   (
     "runs"."organizationId" = (
       select
-        "schedules"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "agents" on (
+        left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
+          and "agents"."id" = :agentId
         )
-        inner join "schedules" on (
+        left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentId" = :agentId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -128,7 +240,8 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and 1
+          and ("agents"."id" is not null)
+          and ("schedules"."id" is not null)
         )
     )
     and "runs"."scheduleId" = :scheduleId
@@ -138,6 +251,45 @@ order by
   "runs"."scheduledAt" desc
 limit
   :rowLimit;
+
+-- agentScheduleRuns.changeable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "schedules"."id" is not null as "scheduleExists",
+  "agents"."archivedAt" is null as "parentIsActive"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :agentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
 
 -- agentScheduleRuns.insert
 insert into
@@ -194,15 +346,15 @@ select
   :idempotencyKey as "idempotencyKey"
 from
   "apiKeys"
-  inner join "agents" on (
+  left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = :agentId
   )
-  inner join "schedules" on (
+  left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentId" = :agentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -222,12 +374,13 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and 1
-    and "agents"."archivedAt" is null
+    and ("agents"."id" is not null)
+    and ("schedules"."id" is not null)
+    and ("agents"."archivedAt" is null)
   )
 on conflict do nothing;
 
--- agentScheduleRuns.recordRun
+-- agentScheduleRuns.updateLastRun
 update "schedules"
 set
   "lastRunAt" = max(coalesce("schedules"."lastRunAt", ''), :scheduledAt)
@@ -238,21 +391,23 @@ where
         "schedules"."organizationId"
       from
         "apiKeys"
-        inner join "agents" on (
+        left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
+          and "agents"."id" = :agentId
         )
-        inner join "schedules" on (
+        left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'agent'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentId" = :agentId
           )
           and "schedules"."id" = :scheduleId
         )
         inner join "runs" on (
-          "runs"."organizationId" = "schedules"."organizationId"
-          and "runs"."scheduleId" = "schedules"."id"
+          (
+            "runs"."organizationId" = "schedules"."organizationId"
+            and "runs"."scheduleId" = "schedules"."id"
+          )
           and "runs"."scheduledAt" = :scheduledAt
         )
       where
@@ -271,12 +426,13 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and 1
-          and "agents"."archivedAt" is null
+          and ("agents"."id" is not null)
+          and ("schedules"."id" is not null)
+          and ("agents"."archivedAt" is null)
         )
     )
     and "schedules"."parentType" = 'agent'
-    and "schedules"."parentId" = :parentId
+    and "schedules"."parentId" = :agentId
     and "schedules"."id" = :scheduleId
   );
 
@@ -298,32 +454,34 @@ select
   "runs"."updatedAt"
 from
   "apiKeys"
-  inner join "agents" on (
+  left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = :agentId
   )
-  inner join "schedules" on (
+  left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentId" = :agentId
     )
     and "schedules"."id" = :scheduleId
   )
   inner join "runs" on (
-    "runs"."organizationId" = "schedules"."organizationId"
-    and "runs"."scheduleId" = "schedules"."id"
+    (
+      "runs"."organizationId" = "schedules"."organizationId"
+      and "runs"."scheduleId" = "schedules"."id"
+    )
     and "runs"."scheduledAt" = coalesce(
       (
         select
           "scheduledAt"
         from
-          "runs" "repeated"
+          "runs" "earlier"
         where
           (
-            "repeated"."organizationId" = "schedules"."organizationId"
-            and "repeated"."scheduleId" = "schedules"."id"
-            and "repeated"."idempotencyKey" = :idempotencyKey
+            "earlier"."organizationId" = "schedules"."organizationId"
+            and "earlier"."scheduleId" = "schedules"."id"
+            and "earlier"."idempotencyKey" = :idempotencyKey
           )
       ),
       :scheduledAt
@@ -349,10 +507,36 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and 1
+    and ("agents"."id" is not null)
+    and ("schedules"."id" is not null)
   );
 
--- explainRun
+-- listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- projectScheduleRuns.readable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -371,120 +555,33 @@ select
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
-  "runs"."id" is not null
-  and (
-    "schedules"."id" is not null
-    and (
-      "projects"."id" is not null
-      or "agents"."id" is not null
-    )
-  ) as "runExists",
+  "projects"."id" is not null as "parentExists",
   (
-    "agents"."id" is not null
-    or (
-      "apiKeys"."projectIds" is null
-      or "projects"."id" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
-      )
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
     )
-  ) as "inReach"
+  ) as "projectIsInReach",
+  "schedules"."id" is not null as "scheduleExists"
 from
   "apiKeys"
-  left join "runs" on (
-    "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
-    and "runs"."id" = :runId
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
   )
   left join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."parentType" = "runs"."parentType"
-    and "schedules"."parentId" = "runs"."parentId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :projectId
+    )
+    and "schedules"."id" = :scheduleId
   )
 where
   "apiKeys"."hash" = :keyHash;
-
--- listRuns
-select
-  "runs"."id",
-  "runs"."scheduleId",
-  case "runs"."parentType"
-    when 'project' then "runs"."parentId"
-  end as "projectId",
-  case "runs"."parentType"
-    when 'agent' then "runs"."parentId"
-  end as "agentId",
-  "runs"."scheduledAt",
-  "runs"."status",
-  "runs"."attempts",
-  "runs"."lastError",
-  "runs"."createdAt",
-  "runs"."updatedAt"
-from
-  "apiKeys"
-  inner join "runs" on (
-    "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" = :status
-    and "runs"."id" > :cursor
-  )
-  left join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."parentType" = "runs"."parentType"
-    and "schedules"."parentId" = "runs"."parentId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
-where
-  (
-    (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-      )
-    )
-    and "apiKeys"."projectIds" is null
-    and (
-      "schedules"."id" is not null
-      and (
-        "projects"."id" is not null
-        or "agents"."id" is not null
-      )
-    )
-  )
-order by
-  "runs"."id" asc
-limit
-  :rowLimit;
 
 -- projectScheduleRuns.list
 select
@@ -508,18 +605,18 @@ where
   (
     "runs"."organizationId" = (
       select
-        "schedules"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "projects" on (
+        left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
+          and "projects"."id" = :projectId
         )
-        inner join "schedules" on (
+        left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentId" = :projectId
           )
           and "schedules"."id" = :scheduleId
         )
@@ -539,15 +636,19 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
+          and ("projects"."id" is not null)
           and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
+            (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
             )
           )
+          and ("schedules"."id" is not null)
         )
     )
     and "runs"."scheduleId" = :scheduleId
@@ -557,6 +658,54 @@ order by
   "runs"."scheduledAt" desc
 limit
   :rowLimit;
+
+-- projectScheduleRuns.changeable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach",
+  "schedules"."id" is not null as "scheduleExists",
+  "projects"."archivedAt" is null as "parentIsActive"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :projectId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
 
 -- projectScheduleRuns.insert
 insert into
@@ -613,15 +762,15 @@ select
   :idempotencyKey as "idempotencyKey"
 from
   "apiKeys"
-  inner join "projects" on (
+  left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = :projectId
   )
-  inner join "schedules" on (
+  left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentId" = :projectId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -641,20 +790,24 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
+    and ("projects"."id" is not null)
     and (
-      "apiKeys"."projectIds" is null
-      or "projects"."id" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
       )
     )
-    and "projects"."archivedAt" is null
+    and ("schedules"."id" is not null)
+    and ("projects"."archivedAt" is null)
   )
 on conflict do nothing;
 
--- projectScheduleRuns.recordRun
+-- projectScheduleRuns.updateLastRun
 update "schedules"
 set
   "lastRunAt" = max(coalesce("schedules"."lastRunAt", ''), :scheduledAt)
@@ -665,21 +818,23 @@ where
         "schedules"."organizationId"
       from
         "apiKeys"
-        inner join "projects" on (
+        left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
+          and "projects"."id" = :projectId
         )
-        inner join "schedules" on (
+        left join "schedules" on (
           (
             "schedules"."organizationId" = "apiKeys"."organizationId"
             and "schedules"."parentType" = 'project'
-            and "schedules"."parentId" = :parentId
+            and "schedules"."parentId" = :projectId
           )
           and "schedules"."id" = :scheduleId
         )
         inner join "runs" on (
-          "runs"."organizationId" = "schedules"."organizationId"
-          and "runs"."scheduleId" = "schedules"."id"
+          (
+            "runs"."organizationId" = "schedules"."organizationId"
+            and "runs"."scheduleId" = "schedules"."id"
+          )
           and "runs"."scheduledAt" = :scheduledAt
         )
       where
@@ -698,20 +853,24 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
+          and ("projects"."id" is not null)
           and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
+            (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
             )
           )
-          and "projects"."archivedAt" is null
+          and ("schedules"."id" is not null)
+          and ("projects"."archivedAt" is null)
         )
     )
     and "schedules"."parentType" = 'project'
-    and "schedules"."parentId" = :parentId
+    and "schedules"."parentId" = :projectId
     and "schedules"."id" = :scheduleId
   );
 
@@ -733,32 +892,34 @@ select
   "runs"."updatedAt"
 from
   "apiKeys"
-  inner join "projects" on (
+  left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = :projectId
   )
-  inner join "schedules" on (
+  left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentId" = :projectId
     )
     and "schedules"."id" = :scheduleId
   )
   inner join "runs" on (
-    "runs"."organizationId" = "schedules"."organizationId"
-    and "runs"."scheduleId" = "schedules"."id"
+    (
+      "runs"."organizationId" = "schedules"."organizationId"
+      and "runs"."scheduleId" = "schedules"."id"
+    )
     and "runs"."scheduledAt" = coalesce(
       (
         select
           "scheduledAt"
         from
-          "runs" "repeated"
+          "runs" "earlier"
         where
           (
-            "repeated"."organizationId" = "schedules"."organizationId"
-            and "repeated"."scheduleId" = "schedules"."id"
-            and "repeated"."idempotencyKey" = :idempotencyKey
+            "earlier"."organizationId" = "schedules"."organizationId"
+            and "earlier"."scheduleId" = "schedules"."id"
+            and "earlier"."idempotencyKey" = :idempotencyKey
           )
       ),
       :scheduledAt
@@ -784,100 +945,171 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
+    and ("projects"."id" is not null)
     and (
-      "apiKeys"."projectIds" is null
-      or "projects"."id" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
       )
     )
+    and ("schedules"."id" is not null)
   );
 
 -- selectRun
 select
-  "id",
-  "scheduleId",
-  case "parentType"
-    when 'project' then "parentId"
+  "runs"."id",
+  "runs"."scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
   end as "projectId",
-  case "parentType"
-    when 'agent' then "parentId"
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
   end as "agentId",
-  "scheduledAt",
-  "status",
-  "attempts",
-  "lastError",
-  "createdAt",
-  "updatedAt"
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."createdAt",
+  "runs"."updatedAt"
 from
-  "runs"
-where
-  (
-    "runs"."organizationId" = (
-      select
-        "runs"."organizationId"
-      from
-        "apiKeys"
-        inner join "runs" on (
-          "runs"."organizationId" = "apiKeys"."organizationId"
-          and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
-          and "runs"."id" = :runId
-        )
-        left join "schedules" on (
-          "schedules"."organizationId" = "runs"."organizationId"
-          and "schedules"."parentType" = "runs"."parentType"
-          and "schedules"."parentId" = "runs"."parentId"
-          and "schedules"."id" = "runs"."scheduleId"
-        )
-        left join "projects" on (
-          "runs"."parentType" = 'project'
-          and "projects"."organizationId" = "runs"."organizationId"
-          and "projects"."id" = "runs"."parentId"
-        )
-        left join "agents" on (
-          "runs"."parentType" = 'agent'
-          and "agents"."organizationId" = "runs"."organizationId"
-          and "agents"."id" = "runs"."parentId"
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
-          )
-          and (
-            "agents"."id" is not null
-            or (
-              "apiKeys"."projectIds" is null
-              or "projects"."id" in (
-                select
-                  value
-                from
-                  json_each("apiKeys"."projectIds")
-              )
-            )
-          )
-          and (
-            "schedules"."id" is not null
-            and (
-              "projects"."id" is not null
-              or "agents"."id" is not null
-            )
-          )
-        )
-    )
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
     and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
     and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."parentType" = "runs"."parentType"
+    and "schedules"."parentId" = "runs"."parentId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      (
+        "runs"."id" is not null
+        and (
+          "schedules"."id" is not null
+          and (
+            "projects"."id" is not null
+            or "agents"."id" is not null
+          )
+        )
+      )
+    )
+    and (
+      (
+        "agents"."id" is not null
+        or (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
   );
+
+-- selectRuns
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  inner join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."status" = :status
+    and "runs"."id" > :cursor
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."parentType" = "runs"."parentType"
+    and "schedules"."parentId" = "runs"."parentId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and (
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+    )
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  )
+order by
+  "runs"."id" asc
+limit
+  :rowLimit;

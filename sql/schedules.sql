@@ -376,9 +376,9 @@ where
     and "schedules"."nextRunAt" is ("refreshed".value ->> 'nextRunAt')
   );
 
--- src/resources/schedules/statements.ts
+-- src/resources/schedules/preconditions.ts
 
--- agentSchedules.explainCreation
+-- agentPreconditions.creatable.check
 select
   (
     "apiKeys"."revokedAt" is null
@@ -398,9 +398,8 @@ select
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
   "agents"."id" is not null as "parentExists",
-  1 as "inReach",
-  "agents"."archivedAt" is not null as "isArchived",
-  "schedules"."id" is not null as "isRepeated",
+  "earlier"."id" is null as "idempotencyKeyIsNew",
+  "agents"."archivedAt" is null as "parentIsActive",
   (
     select
       case
@@ -410,23 +409,245 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "isWithinQuotas"
 from
   "apiKeys"
   left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = :agentId
+  )
+  left join "schedules" "earlier" on (
+    (
+      "earlier"."organizationId" = "apiKeys"."organizationId"
+      and "earlier"."parentType" = 'agent'
+      and "earlier"."parentId" = :agentId
+    )
+    and "earlier"."idempotencyKey" = :idempotencyKey
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- agentPreconditions.listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- agentPreconditions.updatable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "schedules"."id" is not null as "scheduleExists",
+  "agents"."archivedAt" is null as "parentIsActive",
+  (
+    "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
+    and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
+  ) as "isUnchanged"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentId" = :agentId
     )
-    and "schedules"."idempotencyKey" = :idempotencyKey
+    and "schedules"."id" = :scheduleId
   )
 where
   "apiKeys"."hash" = :keyHash;
+
+-- projectPreconditions.creatable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach",
+  "earlier"."id" is null as "idempotencyKeyIsNew",
+  "projects"."archivedAt" is null as "parentIsActive",
+  (
+    select
+      case
+        when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "isWithinQuotas"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "schedules" "earlier" on (
+    (
+      "earlier"."organizationId" = "apiKeys"."organizationId"
+      and "earlier"."parentType" = 'project'
+      and "earlier"."parentId" = :projectId
+    )
+    and "earlier"."idempotencyKey" = :idempotencyKey
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- projectPreconditions.listable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- projectPreconditions.updatable.check
+select
+  (
+    "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  ) as "isLive",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach",
+  "schedules"."id" is not null as "scheduleExists",
+  "projects"."archivedAt" is null as "parentIsActive",
+  (
+    "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
+    and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
+  ) as "isUnchanged"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :projectId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- src/resources/schedules/statements.ts
 
 -- agentSchedules.insert
 insert into
@@ -447,9 +668,9 @@ insert into
     "pausedReason"
   )
 select
-  "agents"."organizationId" as "organizationId",
+  "apiKeys"."organizationId" as "organizationId",
   'agent' as "parentType",
-  "agents"."id" as "parentId",
+  :agentId as "parentId",
   :id as "id",
   :cron as "cron",
   :timezone as "timezone",
@@ -463,9 +684,17 @@ select
   null as "pausedReason"
 from
   "apiKeys"
-  inner join "agents" on (
+  left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = :agentId
+  )
+  left join "schedules" "earlier" on (
+    (
+      "earlier"."organizationId" = "apiKeys"."organizationId"
+      and "earlier"."parentType" = 'agent'
+      and "earlier"."parentId" = :agentId
+    )
+    and "earlier"."idempotencyKey" = :idempotencyKey
   )
 where
   (
@@ -483,20 +712,9 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and 1
-    and "agents"."archivedAt" is null
-    and (
-      select
-        count(*)
-      from
-        "schedules"
-      where
-        (
-          "schedules"."organizationId" = "apiKeys"."organizationId"
-          and "schedules"."parentType" = 'agent'
-          and "schedules"."parentId" = :parentId
-        )
-    ) < :scheduleLimit
+    and ("agents"."id" is not null)
+    and ("earlier"."id" is null)
+    and ("agents"."archivedAt" is null)
     and (
       select
         case
@@ -507,137 +725,21 @@ where
       where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
-  )
-on conflict do nothing;
-
--- agentSchedules.explain
-select
-  (
-    "apiKeys"."revokedAt" is null
     and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  "agents"."id" is not null as "parentExists",
-  1 as "inReach",
-  "agents"."archivedAt" is not null as "isArchived",
-  "agents"."id" is not null
-  and "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "agents" on (
-    "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- agentSchedules.removals.0
-insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
-select
-  "organizationId" as "organizationId",
-  'schedule' as "resourceType",
-  "id" as "resourceId",
-  null as "projectId",
-  :now as "deletedAt",
-  null as "purgedAt"
-from
-  "schedules"
-where
-  (
-    "schedules"."organizationId" = (
-      select
-        "agents"."organizationId"
-      from
-        "apiKeys"
-        inner join "agents" on (
-          "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
-        )
-      where
-        (
+      (
+        select
+          count(*)
+        from
+          "schedules"
+        where
           (
-            "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'agent'
+            and "schedules"."parentId" = :agentId
           )
-          and 1
-          and "agents"."archivedAt" is null
-        )
+      ) < :scheduleLimit
     )
-    and "schedules"."parentType" = 'agent'
-    and "schedules"."parentId" = :parentId
-    and "schedules"."id" = :scheduleId
   );
-
--- agentSchedules.removals.1
-delete from "schedules"
-where
-  (
-    "schedules"."organizationId" = (
-      select
-        "agents"."organizationId"
-      from
-        "apiKeys"
-        inner join "agents" on (
-          "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
-          )
-          and 1
-          and "agents"."archivedAt" is null
-        )
-    )
-    and "schedules"."parentType" = 'agent'
-    and "schedules"."parentId" = :parentId
-    and "schedules"."id" = :scheduleId
-  )
-returning
-  "id";
 
 -- agentSchedules.selectCreated
 select
@@ -651,30 +753,30 @@ select
   "schedules"."updatedAt"
 from
   "apiKeys"
-  inner join "agents" on (
+  left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = :agentId
   )
   inner join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentId" = :agentId
     )
     and "schedules"."id" = coalesce(
       (
         select
           "id"
         from
-          "schedules" "repeated"
+          "schedules" "earlier"
         where
           (
             (
-              "repeated"."organizationId" = "apiKeys"."organizationId"
-              and "repeated"."parentType" = 'agent'
-              and "repeated"."parentId" = :parentId
+              "earlier"."organizationId" = "apiKeys"."organizationId"
+              and "earlier"."parentType" = 'agent'
+              and "earlier"."parentId" = :agentId
             )
-            and "repeated"."idempotencyKey" = :idempotencyKey
+            and "earlier"."idempotencyKey" = :idempotencyKey
           )
       ),
       :id
@@ -683,20 +785,22 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
+      (
+        "apiKeys"."hash" = :keyHash
         and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
         )
       )
-      and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-      )
+      and ("agents"."id" is not null)
     )
-    and 1
     and (
       "schedules"."idempotencyKey" is null
       or "schedules"."idempotencyFingerprint" = :idempotencyFingerprint
@@ -720,12 +824,12 @@ where
   (
     "schedules"."organizationId" = (
       select
-        "agents"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "agents" on (
+        left join "agents" on (
           "agents"."organizationId" = "apiKeys"."organizationId"
-          and "agents"."id" = :parentId
+          and "agents"."id" = :agentId
         )
       where
         (
@@ -743,11 +847,11 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and 1
+          and ("agents"."id" is not null)
         )
     )
     and "schedules"."parentType" = 'agent'
-    and "schedules"."parentId" = :parentId
+    and "schedules"."parentId" = :agentId
     and "schedules"."id" > :cursor
   )
 order by
@@ -768,15 +872,15 @@ select
   "schedules"."pausedReason"
 from
   "apiKeys"
-  inner join "agents" on (
+  left join "agents" on (
     "agents"."organizationId" = "apiKeys"."organizationId"
-    and "agents"."id" = :parentId
+    and "agents"."id" = :agentId
   )
-  inner join "schedules" on (
+  left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentId" = :agentId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -796,7 +900,8 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and 1
+    and ("agents"."id" is not null)
+    and ("schedules"."id" is not null)
   );
 
 -- agentSchedules.update
@@ -825,42 +930,55 @@ set
   end
 where
   (
-    (
-      "schedules"."organizationId" = (
-        select
-          "agents"."organizationId"
-        from
-          "apiKeys"
-          inner join "agents" on (
-            "agents"."organizationId" = "apiKeys"."organizationId"
-            and "agents"."id" = :parentId
-          )
-        where
+    "schedules"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "agents" on (
+          "agents"."organizationId" = "apiKeys"."organizationId"
+          and "agents"."id" = :agentId
+        )
+        left join "schedules" on (
           (
-            (
-              "apiKeys"."hash" = :keyHash
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'agent'
+            and "schedules"."parentId" = :agentId
+          )
+          and "schedules"."id" = :scheduleId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
               and (
-                "apiKeys"."revokedAt" is null
-                and (
-                  "apiKeys"."expiresAt" is null
-                  or "apiKeys"."expiresAt" > :now
-                )
-              )
-              and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
               )
             )
-            and 1
-            and "agents"."archivedAt" is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
           )
-      )
-      and "schedules"."parentType" = 'agent'
-      and "schedules"."parentId" = :parentId
+          and ("agents"."id" is not null)
+          and ("schedules"."id" is not null)
+          and ("agents"."archivedAt" is null)
+          and (
+            (
+              "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
+              and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
+            )
+          )
+        )
+    )
+    and (
+      "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :agentId
       and "schedules"."id" = :scheduleId
     )
-    and "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
-    and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
   )
 returning
   "id",
@@ -873,63 +991,101 @@ returning
   "updatedAt",
   "pausedReason";
 
--- projectSchedules.explainCreation
+-- agentSchedules.deletion.0
+insert into
+  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "inReach",
-  "projects"."archivedAt" is not null as "isArchived",
-  "schedules"."id" is not null as "isRepeated",
-  (
-    select
-      case
-        when "organizationUsage"."schedules" + (1) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
-      end
-    from
-      "organizationUsage"
-    where
-      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  "schedules"."organizationId" as "organizationId",
+  'schedule' as "resourceType",
+  "schedules"."id" as "resourceId",
+  null as "projectId",
+  :now as "deletedAt",
+  null as "purgedAt"
 from
   "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
   )
   left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :agentId
     )
-    and "schedules"."idempotencyKey" = :idempotencyKey
+    and "schedules"."id" = :scheduleId
   )
 where
-  "apiKeys"."hash" = :keyHash;
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("agents"."id" is not null)
+    and ("schedules"."id" is not null)
+    and ("agents"."archivedAt" is null)
+  );
+
+-- agentSchedules.deletion.1
+delete from "schedules"
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "agents" on (
+          "agents"."organizationId" = "apiKeys"."organizationId"
+          and "agents"."id" = :agentId
+        )
+        left join "schedules" on (
+          (
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'agent'
+            and "schedules"."parentId" = :agentId
+          )
+          and "schedules"."id" = :scheduleId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("agents"."id" is not null)
+          and ("schedules"."id" is not null)
+          and ("agents"."archivedAt" is null)
+        )
+    )
+    and (
+      "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :agentId
+      and "schedules"."id" = :scheduleId
+    )
+  )
+returning
+  "id";
 
 -- projectSchedules.insert
 insert into
@@ -950,9 +1106,9 @@ insert into
     "pausedReason"
   )
 select
-  "projects"."organizationId" as "organizationId",
+  "apiKeys"."organizationId" as "organizationId",
   'project' as "parentType",
-  "projects"."id" as "parentId",
+  :projectId as "parentId",
   :id as "id",
   :cron as "cron",
   :timezone as "timezone",
@@ -966,9 +1122,17 @@ select
   null as "pausedReason"
 from
   "apiKeys"
-  inner join "projects" on (
+  left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = :projectId
+  )
+  left join "schedules" "earlier" on (
+    (
+      "earlier"."organizationId" = "apiKeys"."organizationId"
+      and "earlier"."parentType" = 'project'
+      and "earlier"."parentId" = :projectId
+    )
+    and "earlier"."idempotencyKey" = :idempotencyKey
   )
 where
   (
@@ -986,28 +1150,20 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
+    and ("projects"."id" is not null)
     and (
-      "apiKeys"."projectIds" is null
-      or "projects"."id" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
       )
     )
-    and "projects"."archivedAt" is null
-    and (
-      select
-        count(*)
-      from
-        "schedules"
-      where
-        (
-          "schedules"."organizationId" = "apiKeys"."organizationId"
-          and "schedules"."parentType" = 'project'
-          and "schedules"."parentId" = :parentId
-        )
-    ) < :scheduleLimit
+    and ("earlier"."id" is null)
+    and ("projects"."archivedAt" is null)
     and (
       select
         case
@@ -1018,161 +1174,21 @@ where
       where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
-  )
-on conflict do nothing;
-
--- projectSchedules.explain
-select
-  (
-    "apiKeys"."revokedAt" is null
     and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  "projects"."id" is not null as "parentExists",
-  (
-    "apiKeys"."projectIds" is null
-    or "projects"."id" in (
-      select
-        value
-      from
-        json_each("apiKeys"."projectIds")
-    )
-  ) as "inReach",
-  "projects"."archivedAt" is not null as "isArchived",
-  "projects"."id" is not null
-  and "schedules"."id" is not null as "scheduleExists"
-from
-  "apiKeys"
-  left join "projects" on (
-    "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
-  )
-  left join "schedules" on (
-    (
-      "schedules"."organizationId" = "apiKeys"."organizationId"
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
-    )
-    and "schedules"."id" = :scheduleId
-  )
-where
-  "apiKeys"."hash" = :keyHash;
-
--- projectSchedules.removals.0
-insert into
-  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
-select
-  "organizationId" as "organizationId",
-  'schedule' as "resourceType",
-  "id" as "resourceId",
-  null as "projectId",
-  :now as "deletedAt",
-  null as "purgedAt"
-from
-  "schedules"
-where
-  (
-    "schedules"."organizationId" = (
-      select
-        "projects"."organizationId"
-      from
-        "apiKeys"
-        inner join "projects" on (
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
-        )
-      where
-        (
+      (
+        select
+          count(*)
+        from
+          "schedules"
+        where
           (
-            "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'project'
+            and "schedules"."parentId" = :projectId
           )
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-          and "projects"."archivedAt" is null
-        )
+      ) < :scheduleLimit
     )
-    and "schedules"."parentType" = 'project'
-    and "schedules"."parentId" = :parentId
-    and "schedules"."id" = :scheduleId
   );
-
--- projectSchedules.removals.1
-delete from "schedules"
-where
-  (
-    "schedules"."organizationId" = (
-      select
-        "projects"."organizationId"
-      from
-        "apiKeys"
-        inner join "projects" on (
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
-        )
-      where
-        (
-          (
-            "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
-          )
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-          and "projects"."archivedAt" is null
-        )
-    )
-    and "schedules"."parentType" = 'project'
-    and "schedules"."parentId" = :parentId
-    and "schedules"."id" = :scheduleId
-  )
-returning
-  "id";
 
 -- projectSchedules.selectCreated
 select
@@ -1187,30 +1203,30 @@ select
   "schedules"."updatedAt"
 from
   "apiKeys"
-  inner join "projects" on (
+  left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = :projectId
   )
   inner join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentId" = :projectId
     )
     and "schedules"."id" = coalesce(
       (
         select
           "id"
         from
-          "schedules" "repeated"
+          "schedules" "earlier"
         where
           (
             (
-              "repeated"."organizationId" = "apiKeys"."organizationId"
-              and "repeated"."parentType" = 'project'
-              and "repeated"."parentId" = :parentId
+              "earlier"."organizationId" = "apiKeys"."organizationId"
+              and "earlier"."parentType" = 'project'
+              and "earlier"."parentId" = :projectId
             )
-            and "repeated"."idempotencyKey" = :idempotencyKey
+            and "earlier"."idempotencyKey" = :idempotencyKey
           )
       ),
       :id
@@ -1219,26 +1235,31 @@ from
 where
   (
     (
-      "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
+      (
+        "apiKeys"."hash" = :keyHash
         and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
+          "apiKeys"."revokedAt" is null
+          and (
+            "apiKeys"."expiresAt" is null
+            or "apiKeys"."expiresAt" > :now
+          )
+        )
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
         )
       )
+      and ("projects"."id" is not null)
       and (
-        :scope is null
-        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-      )
-    )
-    and (
-      "apiKeys"."projectIds" is null
-      or "projects"."id" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+        (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
       )
     )
     and (
@@ -1265,12 +1286,12 @@ where
   (
     "schedules"."organizationId" = (
       select
-        "projects"."organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
-        inner join "projects" on (
+        left join "projects" on (
           "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :parentId
+          and "projects"."id" = :projectId
         )
       where
         (
@@ -1288,19 +1309,22 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
+          and ("projects"."id" is not null)
           and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
+            (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
             )
           )
         )
     )
     and "schedules"."parentType" = 'project'
-    and "schedules"."parentId" = :parentId
+    and "schedules"."parentId" = :projectId
     and "schedules"."id" > :cursor
   )
 order by
@@ -1322,15 +1346,15 @@ select
   "schedules"."pausedReason"
 from
   "apiKeys"
-  inner join "projects" on (
+  left join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
-    and "projects"."id" = :parentId
+    and "projects"."id" = :projectId
   )
-  inner join "schedules" on (
+  left join "schedules" on (
     (
       "schedules"."organizationId" = "apiKeys"."organizationId"
       and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+      and "schedules"."parentId" = :projectId
     )
     and "schedules"."id" = :scheduleId
   )
@@ -1350,15 +1374,19 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
+    and ("projects"."id" is not null)
     and (
-      "apiKeys"."projectIds" is null
-      or "projects"."id" in (
-        select
-          value
-        from
-          json_each("apiKeys"."projectIds")
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
       )
     )
+    and ("schedules"."id" is not null)
   );
 
 -- projectSchedules.update
@@ -1387,33 +1415,42 @@ set
   end
 where
   (
-    (
-      "schedules"."organizationId" = (
-        select
-          "projects"."organizationId"
-        from
-          "apiKeys"
-          inner join "projects" on (
-            "projects"."organizationId" = "apiKeys"."organizationId"
-            and "projects"."id" = :parentId
-          )
-        where
+    "schedules"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :projectId
+        )
+        left join "schedules" on (
           (
-            (
-              "apiKeys"."hash" = :keyHash
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'project'
+            and "schedules"."parentId" = :projectId
+          )
+          and "schedules"."id" = :scheduleId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
               and (
-                "apiKeys"."revokedAt" is null
-                and (
-                  "apiKeys"."expiresAt" is null
-                  or "apiKeys"."expiresAt" > :now
-                )
-              )
-              and (
-                :scope is null
-                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
               )
             )
             and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("projects"."id" is not null)
+          and (
+            (
               "apiKeys"."projectIds" is null
               or "projects"."id" in (
                 select
@@ -1422,15 +1459,22 @@ where
                   json_each("apiKeys"."projectIds")
               )
             )
-            and "projects"."archivedAt" is null
           )
-      )
-      and "schedules"."parentType" = 'project'
-      and "schedules"."parentId" = :parentId
+          and ("schedules"."id" is not null)
+          and ("projects"."archivedAt" is null)
+          and (
+            (
+              "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
+              and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
+            )
+          )
+        )
+    )
+    and (
+      "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :projectId
       and "schedules"."id" = :scheduleId
     )
-    and "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
-    and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
   )
 returning
   "id",
@@ -1443,3 +1487,121 @@ returning
   "createdAt",
   "updatedAt",
   "pausedReason";
+
+-- projectSchedules.deletion.0
+insert into
+  "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
+select
+  "schedules"."organizationId" as "organizationId",
+  'schedule' as "resourceType",
+  "schedules"."id" as "resourceId",
+  null as "projectId",
+  :now as "deletedAt",
+  null as "purgedAt"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :projectId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("projects"."id" is not null)
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and ("schedules"."id" is not null)
+    and ("projects"."archivedAt" is null)
+  );
+
+-- projectSchedules.deletion.1
+delete from "schedules"
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :projectId
+        )
+        left join "schedules" on (
+          (
+            "schedules"."organizationId" = "apiKeys"."organizationId"
+            and "schedules"."parentType" = 'project'
+            and "schedules"."parentId" = :projectId
+          )
+          and "schedules"."id" = :scheduleId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("projects"."id" is not null)
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+          and ("schedules"."id" is not null)
+          and ("projects"."archivedAt" is null)
+        )
+    )
+    and (
+      "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :projectId
+      and "schedules"."id" = :scheduleId
+    )
+  )
+returning
+  "id";

@@ -559,12 +559,12 @@ describe('listRuns', () => {
     expect((await request('GET', `/v1/runs?${query}`, { key })).status).toBe(400)
   })
 
-  it('refuses keys that are limited to projects, whichever', async () => {
+  it('refuses API keys that are restricted to projects, whichever they are', async () => {
     const { workspace, parentId } = await withSchedule()
     for (const projectIds of [[], [parentId]]) {
       const key = await workspace.addKey({ projectIds })
       const { status, body } = await request('GET', '/v1/runs', { key })
-      expect([status, body.error]).toEqual([403, expect.stringContaining('limited to projects')])
+      expect([status, body.error]).toEqual([403, expect.stringContaining('not restricted to projects')])
     }
   })
 

@@ -19,7 +19,7 @@ import {
   isProjectOf,
   isRunEndpointOf,
   isScheduleOf,
-} from '../resources/schedules/parents.ts'
+} from '../resources/schedules/joins.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { nextAttempt } from './retries.ts'
 

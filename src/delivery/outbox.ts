@@ -5,7 +5,7 @@ import { jsonRows } from '../db/rows.ts'
 import { runEndpoints, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { enqueueRuns, type RunReference } from '../queue.ts'
-import { isRunEndpointOf } from '../resources/schedules/parents.ts'
+import { isRunEndpointOf } from '../resources/schedules/joins.ts'
 
 const PAGE_SIZE = 1000
 const PAGES_A_TICK = 30

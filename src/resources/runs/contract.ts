@@ -1,33 +1,33 @@
-/** The runs of schedules: the ledger of what came due, and what became of it (docs/contract.md, Runs). */
+/** The operations on the runs of schedules (docs/contract.md, Runs). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, idempotencyKey, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-import { AGENT, type Owner, PROJECT, pathsOf } from '../schedules/owners.ts'
+import { AGENT, type Parent, PROJECT, pathsOf } from '../schedules/parents.ts'
 
 const run = z
   .strictObject({
-    id: uuid('Derived from schedule and instant, so that a repetition can be told; in order of time.'),
+    id: uuid('The same for every delivery of the run. Ids are in order of `scheduledAt`.'),
     scheduleId: uuid(),
     projectId: z
       .nullable(z.string())
-      .register(docs, { description: 'The project of the schedule; null if it is an agent’s.' }),
+      .register(docs, { description: 'The project of the schedule; null for the schedule of an agent.' }),
     agentId: z
       .nullable(uuid())
-      .register(docs, { description: 'The agent of the schedule; null if it is a project’s.' }),
+      .register(docs, { description: 'The agent of the schedule; null for the schedule of a project.' }),
     scheduledAt: instant().register(docs, {
-      description: 'The instant that it was due at; of a run on request, that of the request.',
+      description: 'When the run was due; of a run that a request created, the time of the request.',
     }),
     status: z.enum(['pending', 'delivered', 'failed', 'skipped']).register(docs, {
       description:
-        '`pending`: to be sent, or to be pulled. `delivered`: the run endpoint took it, or it was acknowledged. ' +
-        '`failed`: it was sent for the last time, in vain. `skipped`: it was missed, or the parent was archived.',
+        '`pending`: to be sent or pulled. `delivered`: accepted by the run endpoint, or acknowledged. ' +
+        '`failed`: all delivery attempts failed. `skipped`: missed, or due while the project or agent was archived.',
     }),
-    attempts: z.int().check(z.minimum(0)).register(docs, { description: 'How often it was sent.' }),
+    attempts: z.int().check(z.minimum(0)).register(docs, { description: 'The number of delivery attempts.' }),
     lastError: z
       .nullable(z.string())
-      .register(docs, { description: 'What was wrong with the last attempt, or why it was skipped.' }),
+      .register(docs, { description: 'The error of the last delivery attempt, or why the run was skipped.' }),
     createdAt: instant(),
     updatedAt: instant(),
   })
@@ -55,68 +55,68 @@ const success = {
 
 const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE } as const
 
-export type RunContracts<O extends Owner> = ReturnType<typeof contractsOf<O>>
+export type RunContracts<P extends Parent> = ReturnType<typeof scheduleRunContracts<P>>
 
-/** The contracts of the runs of an owner's schedules. */
-function contractsOf<const O extends Owner>(owner: O) {
-  const { noun, tag } = owner
-  const { one, params } = pathsOf(owner)
+/** The contracts of the runs of a parent's schedules. */
+function scheduleRunContracts<const P extends Parent>(parent: P) {
+  const { type, tag } = parent
+  const { one, params } = pathsOf(parent)
   const path = `${one}/runs` as `${typeof one}/runs`
-  const ownErrors = {
+  const scheduleErrors = {
     ...errors,
-    ...(noun === 'project' && { 403: OTHER_PROJECTS }),
-    404: `The organization has no such ${noun}, or it has no such schedule.`,
+    ...(type === 'project' && { 403: OTHER_PROJECTS }),
+    404: `The organization has no such ${type}, or the ${type} has no such schedule.`,
   }
   return {
     list: {
-      operationId: `list${owner.name}ScheduleRuns`,
+      operationId: `list${parent.name}ScheduleRuns`,
       method: 'GET',
       path,
       tag,
-      summary: `List the runs of a ${noun} schedule`,
-      description: 'Lists what became of each instant of the schedule, the latest first, for 90 days.',
+      summary: `List the runs of a ${type} schedule`,
+      description: 'Lists the runs of the schedule, latest first. Runs are kept for 90 days.',
       scope: 'runs:read',
       params,
       query: z.object(pageQuery(uuid())),
       success: {
         status: 200,
         description: 'A page of runs.',
-        schema: pageSchema(`${owner.name}ScheduleRunPage`, run, uuid()),
+        schema: pageSchema(`${parent.name}ScheduleRunPage`, run, uuid()),
         example: {
           items: [
-            noun === 'project'
+            type === 'project'
               ? exampleRun
               : { ...exampleRun, projectId: null, agentId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903' },
           ],
           nextCursor: null,
         },
       },
-      errors: ownErrors,
+      errors: scheduleErrors,
     },
     create: {
-      operationId: `create${owner.name}ScheduleRun`,
+      operationId: `create${parent.name}ScheduleRun`,
       method: 'POST',
       path,
       tag,
-      summary: `Run a ${noun} schedule now`,
-      description: 'Makes a run at this instant, also while the schedule is paused. It has no body.',
+      summary: `Run a ${type} schedule now`,
+      description: 'Creates a run now, even if the schedule is paused. The request has no body.',
       scope: 'runs:write',
       params,
-      headers: z.object({ 'Idempotency-Key': idempotencyKey('the run that the first made') }),
+      headers: z.object({ 'Idempotency-Key': idempotencyKey('the run that the first request created') }),
       success: {
         status: 201,
-        description: 'The run is made, or was by an earlier request with this `Idempotency-Key`.',
+        description: 'The run was created, now or by an earlier request with this `Idempotency-Key`.',
         schema: run,
         example: { ...exampleRun, status: 'pending', attempts: 0 },
         headers: { Location: 'The path of the run.' },
       },
-      errors: { ...ownErrors, 409: `The ${noun} is archived: unarchive it first.` },
+      errors: { ...scheduleErrors, 409: `The ${type} is archived.` },
     },
   } as const satisfies Record<string, Contract>
 }
 
-export const projectScheduleRunContracts = contractsOf(PROJECT)
-export const agentScheduleRunContracts = contractsOf(AGENT)
+export const projectScheduleRunContracts = scheduleRunContracts(PROJECT)
+export const agentScheduleRunContracts = scheduleRunContracts(AGENT)
 
 export const listRunsContract = {
   operationId: 'listRuns',
@@ -125,14 +125,14 @@ export const listRunsContract = {
   tag: 'Runs',
   summary: 'List runs',
   description:
-    'Lists the runs of all schedules that have a status, the oldest first. Whoever has no run endpoint pulls what is ' +
-    '`pending`, and acknowledges each.',
+    'Lists the runs of all schedules with a given status, oldest first. Without a run endpoint, pull the `pending` runs ' +
+    'and acknowledge each.',
   scope: 'runs:read',
   params: z.object({}),
   query: z.object({
     status: z
       ._default(z.enum(['pending', 'delivered', 'failed', 'skipped']), 'pending')
-      .register(docs, { description: 'Which runs.', example: 'pending' }),
+      .register(docs, { description: 'The status of the runs.', example: 'pending' }),
     ...pageQuery(uuid()),
   }),
   success: {
@@ -141,11 +141,11 @@ export const listRunsContract = {
     schema: pageSchema('RunPage', run, uuid()),
     example: { items: [{ ...exampleRun, status: 'pending', attempts: 0 }], nextCursor: null },
   },
-  errors: { ...errors, 403: 'The key is limited to projects: list the runs of a schedule.' },
+  errors: { ...errors, 403: 'The API key is restricted to projects.' },
 } as const satisfies Contract
 
 const params = z.object({ runId: uuid('The run.') })
-const NO_RUN = 'The organization has no such run, or its schedule is deleted.'
+const NO_RUN = 'The organization has no such run, or its schedule was deleted.'
 
 export const retrieveRunContract = {
   operationId: 'retrieveRun',
@@ -153,7 +153,7 @@ export const retrieveRunContract = {
   path: '/v1/runs/{runId}',
   tag: 'Runs',
   summary: 'Retrieve a run',
-  description: 'Answers with one run.',
+  description: 'Returns one run.',
   scope: 'runs:read',
   params,
   success,
@@ -167,7 +167,7 @@ export const acknowledgeRunContract = {
   tag: 'Runs',
   summary: 'Acknowledge a run',
   description:
-    'Says that a pending run was taken: it is `delivered` then, and is not sent any more. Safe to repeat. It has no body.',
+    'Marks a pending run as `delivered`, so that it is not sent again. Safe to repeat. The request has no body.',
   scope: 'runs:write',
   params,
   success,
@@ -175,6 +175,6 @@ export const acknowledgeRunContract = {
     ...errors,
     403: OTHER_PROJECTS,
     404: NO_RUN,
-    409: 'The run failed or was skipped: there is nothing to acknowledge.',
+    409: 'The run failed or was skipped.',
   },
 } as const satisfies Contract

@@ -1,10 +1,12 @@
 /** The runs of schedules, in SQL. */
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNotNull, lt, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { explaining, isInReach, isUnrestricted, mayAct, now } from '../../access/guard.ts'
-import { insertRow } from '../../db/rows.ts'
+import { isInReach, now } from '../../access/guard.ts'
+import { precondition, requiring } from '../../access/preconditions.ts'
+import { unrestrictedFor } from '../../access/unrestricted.ts'
 import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
-import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
 import {
   hasParent,
   hasRunEndpoint,
@@ -12,18 +14,17 @@ import {
   isProjectOf,
   isScheduleOf,
   runCreatedAt,
-} from '../schedules/parents.ts'
-import { isSchedule, parentOf } from '../schedules/statements.ts'
+} from '../schedules/joins.ts'
+import { agentPreconditions, type ParentType, projectPreconditions } from '../schedules/preconditions.ts'
 
 const scheduleId = sql.placeholder('scheduleId')
 const runId = sql.placeholder('runId')
 const idempotencyKey = sql.placeholder('idempotencyKey')
-/** The instant of a run on request. */
+/** The time of the request that creates a run. */
 const scheduledAt = sql.placeholder('scheduledAt')
-const cursor = sql.placeholder('cursor')
 const rowLimit = sql.placeholder('rowLimit')
 
-/** A run in the shape of the wire. */
+/** A run as the API returns it. */
 const fields = {
   id: runs.id,
   scheduleId: runs.scheduleId,
@@ -39,27 +40,20 @@ const fields = {
   updatedAt: runs.updatedAt,
 }
 
-/** The run that an earlier request with the same `Idempotency-Key` made. */
-const repeated = alias(runs, 'repeated')
+/** The run that an earlier request with the same `Idempotency-Key` created. */
+const earlier = alias(runs, 'earlier')
 
-function runsOf(parentType: 'project' | 'agent') {
-  const { parent, isParent, inReach } = parentOf(parentType)
-  const isIt = isSchedule(parentType)
-
-  /** The organization whose runs may be listed, or NULL, which matches no row. */
-  const listedFrom = query
-    .select({ organizationId: schedules.organizationId })
-    .from(apiKeys)
-    .innerJoin(parent, isParent)
-    .innerJoin(schedules, isIt)
-    .where(and(mayAct, inReach))
+function statementsOf(
+  parentType: ParentType,
+  { readable, changeable }: Pick<typeof projectPreconditions, 'readable' | 'changeable'>,
+) {
   const list = guarded(() =>
     query
       .select(fields)
       .from(runs)
       .where(
         and(
-          eq(runs.organizationId, listedFrom),
+          eq(runs.organizationId, readable.organizationId),
           eq(runs.scheduleId, scheduleId),
           lt(runs.scheduledAt, sql.placeholder('before')),
         ),
@@ -68,160 +62,142 @@ function runsOf(parentType: 'project' | 'agent') {
       .limit(rowLimit),
   )
 
-  const mayRun = and(mayAct, inReach, isNull(parent.archivedAt))
   const insert = guardedChange(() =>
     query
       .insert(runs)
       .select(
-        query
-          .select(
-            insertRow(runs, {
-              organizationId: schedules.organizationId,
-              scheduleId: schedules.id,
-              scheduledAt,
-              id: sql.placeholder('id'),
-              parentType: schedules.parentType,
-              parentId: schedules.parentId,
-              status: sql`'pending'`,
-              attempts: sql`0`,
-              sendAfter: sql`case when ${hasRunEndpoint} then ${sql.placeholder('sendAfter')} end`,
-              createdAt: runCreatedAt,
-              updatedAt: now,
-              idempotencyKey,
-            }),
-          )
-          .from(apiKeys)
-          .innerJoin(parent, isParent)
-          .innerJoin(schedules, isIt)
-          .where(mayRun),
+        changeable.rows(
+          insertRow(runs, {
+            organizationId: schedules.organizationId,
+            scheduleId: schedules.id,
+            scheduledAt,
+            id: sql.placeholder('id'),
+            parentType: schedules.parentType,
+            parentId: schedules.parentId,
+            status: sql`'pending'`,
+            attempts: sql`0`,
+            sendAfter: sql`case when ${hasRunEndpoint} then ${sql.placeholder('sendAfter')} end`,
+            createdAt: runCreatedAt,
+            updatedAt: now,
+            idempotencyKey,
+          }),
+        ),
       )
       .onConflictDoNothing(),
   )
 
-  const isMade = and(
+  const isRunOfSchedule = and(
     eq(runs.organizationId, schedules.organizationId),
     eq(runs.scheduleId, schedules.id),
-    eq(runs.scheduledAt, scheduledAt),
   )
-  /** The organization whose schedule has run now, or NULL, which matches no row. */
-  const ranFrom = query
-    .select({ organizationId: schedules.organizationId })
-    .from(apiKeys)
-    .innerJoin(parent, isParent)
-    .innerJoin(schedules, isIt)
-    .innerJoin(runs, isMade)
-    .where(mayRun)
-  const recordRun = guarded(() =>
-    query
+  const updateLastRun = guarded(() => {
+    const ranOrganization = changeable
+      .rows({ organizationId: schedules.organizationId })
+      .innerJoin(runs, and(isRunOfSchedule, eq(runs.scheduledAt, scheduledAt)))
+    return query
       .update(schedules)
       .set({ lastRunAt: sql`max(coalesce(${schedules.lastRunAt}, ''), ${scheduledAt})` })
       .where(
         and(
-          eq(schedules.organizationId, ranFrom),
+          eq(schedules.organizationId, sql`${ranOrganization}`),
           eq(schedules.parentType, parentType),
-          eq(schedules.parentId, sql.placeholder('parentId')),
+          eq(schedules.parentId, sql.placeholder(`${parentType}Id`)),
           eq(schedules.id, scheduleId),
         ),
-      ),
-  )
+      )
+  })
 
-  const repeatedInstant = query
-    .select({ scheduledAt: repeated.scheduledAt })
-    .from(repeated)
+  const earlierInstant = query
+    .select({ scheduledAt: earlier.scheduledAt })
+    .from(earlier)
     .where(
       and(
-        eq(repeated.organizationId, schedules.organizationId),
-        eq(repeated.scheduleId, schedules.id),
-        eq(repeated.idempotencyKey, idempotencyKey),
+        eq(earlier.organizationId, schedules.organizationId),
+        eq(earlier.scheduleId, schedules.id),
+        eq(earlier.idempotencyKey, idempotencyKey),
       ),
     )
   /**
-   * The run that this request made, or that an earlier one with the same `Idempotency-Key` made; none if the instant was
-   * taken by a run of another key.
+   * The run that this request created, or an earlier one with the same `Idempotency-Key`. No row: another run has the same
+   * `scheduledAt`.
    */
   const selectCreated = guarded(() =>
-    query
-      .select(fields)
-      .from(apiKeys)
-      .innerJoin(parent, isParent)
-      .innerJoin(schedules, isIt)
+    readable
+      .rows(fields)
       .innerJoin(
         runs,
         and(
-          eq(runs.organizationId, schedules.organizationId),
-          eq(runs.scheduleId, schedules.id),
-          eq(runs.scheduledAt, sql`coalesce(${repeatedInstant}, ${scheduledAt})`),
+          isRunOfSchedule,
+          eq(runs.scheduledAt, sql`coalesce(${earlierInstant}, ${scheduledAt})`),
           sql`(${idempotencyKey} is null or ${runs.idempotencyKey} = ${idempotencyKey})`,
         ),
-      )
-      .where(and(mayAct, inReach)),
+      ),
   )
 
-  return { list, insert, recordRun, selectCreated }
+  return { readable, list, changeable, insert, updateLastRun, selectCreated }
 }
 
-export const projectScheduleRuns = runsOf('project')
-export const agentScheduleRuns = runsOf('agent')
+export const projectScheduleRuns = statementsOf('project', projectPreconditions)
+export const agentScheduleRuns = statementsOf('agent', agentPreconditions)
 
-/** Whatever its status: the index begins with it. */
-const ofAnyStatus = inArray(runs.status, ['pending', 'delivered', 'failed', 'skipped'])
-const isRun = and(eq(runs.organizationId, apiKeys.organizationId), ofAnyStatus, eq(runs.id, runId))
+const scheduleExists = and(isNotNull(schedules.id), hasParent)
 
-const isThere = and(isNotNull(schedules.id), hasParent)
-const inReach = sql<0 | 1>`(${isNotNull(agents.id)} or ${isInReach(projects.id)})`
+export const listable = requiring([], {
+  isUnrestricted: unrestrictedFor('Lists of all runs', 'List the runs of one schedule instead.'),
+})
 
-export const listRuns = guarded(() =>
-  query
-    .select(fields)
-    .from(apiKeys)
+export const selectRuns = guarded(() =>
+  listable
+    .rows(fields, scheduleExists)
     .innerJoin(
       runs,
       and(
         eq(runs.organizationId, apiKeys.organizationId),
         eq(runs.status, sql.placeholder('status')),
-        gt(runs.id, cursor),
+        gt(runs.id, sql.placeholder('cursor')),
       ),
     )
     .leftJoin(schedules, isScheduleOf(runs))
     .leftJoin(projects, isProjectOf(runs))
     .leftJoin(agents, isAgentOf(runs))
-    .where(and(mayAct, isUnrestricted, isThere))
     .orderBy(asc(runs.id))
     .limit(rowLimit),
 )
 
-export const explainRun = guarded(() =>
-  explaining({
-    runExists: sql<0 | 1>`${isNotNull(runs.id)} and ${isThere}`.as('runExists'),
-    inReach: sql<0 | 1>`${inReach}`.as('inReach'),
-  })
-    .leftJoin(runs, isRun)
-    .leftJoin(schedules, isScheduleOf(runs))
-    .leftJoin(projects, isProjectOf(runs))
-    .leftJoin(agents, isAgentOf(runs)),
+/** Of any status: the index begins with it. */
+const isRun = and(
+  eq(runs.organizationId, apiKeys.organizationId),
+  inArray(runs.status, ['pending', 'delivered', 'failed', 'skipped']),
+  eq(runs.id, runId),
 )
 
-/** The organization of the run that the request names, if the caller reaches it, or NULL, which matches no row. */
-const reachedFrom = query
-  .select({ organizationId: runs.organizationId })
-  .from(apiKeys)
-  .innerJoin(runs, isRun)
-  .leftJoin(schedules, isScheduleOf(runs))
-  .leftJoin(projects, isProjectOf(runs))
-  .leftJoin(agents, isAgentOf(runs))
-  .where(and(mayAct, inReach, isThere))
-
-export const selectRun = guarded(() =>
-  query
-    .select(fields)
-    .from(runs)
-    .where(and(eq(runs.organizationId, reachedFrom), ofAnyStatus, eq(runs.id, runId))),
+export const accessible = requiring(
+  [
+    { table: runs, on: isRun },
+    { table: schedules, on: isScheduleOf(runs) },
+    { table: projects, on: isProjectOf(runs) },
+    { table: agents, on: isAgentOf(runs) },
+  ],
+  {
+    runExists: precondition(
+      and(isNotNull(runs.id), scheduleExists),
+      () => new ApiError(404, 'There is no run with this runId.'),
+    ),
+    isInReach: precondition(
+      or(isNotNull(agents.id), isInReach(projects.id)),
+      () => new ApiError(403, 'This API key is restricted to other projects.'),
+    ),
+  },
 )
 
-/** Changes a pending run only, so that it may be repeated. */
+export const selectRun = guarded(() => accessible.rows(fields))
+
+/** Changes only a pending run, so a repeated request changes nothing. */
 export const acknowledge = guardedChange(() =>
   query
     .update(runs)
     .set({ status: 'delivered', sendAfter: null, updatedAt: sql`${now}` })
-    .where(and(eq(runs.organizationId, reachedFrom), eq(runs.status, 'pending'), eq(runs.id, runId))),
+    .where(
+      and(eq(runs.organizationId, accessible.organizationId), eq(runs.status, 'pending'), eq(runs.id, runId)),
+    ),
 )

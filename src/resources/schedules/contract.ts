@@ -1,4 +1,4 @@
-/** The schedules of projects and agents (SPEC.txt, Endpoints, 2 and 3; docs/contract.md, Schedules). */
+/** The operations on the schedules of projects and agents (docs/contract.md, Schedules). */
 import * as z from 'zod/mini'
 import { problemOfCron } from '../../cron/expression.ts'
 import { isTimezone } from '../../cron/timezone.ts'
@@ -16,7 +16,7 @@ import {
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-import { AGENT, type Owner, PROJECT, pathsOf } from './owners.ts'
+import { AGENT, type Parent, PROJECT, pathsOf } from './parents.ts'
 
 const cron = (max: number) =>
   text(1, max, {
@@ -31,14 +31,14 @@ const timezone = text(1, 255, {
   example: 'Europe/Paris',
 }).check(rule(isTimezone, 'is not an IANA time zone', 'a name such as "Europe/Paris" or "UTC"'))
 
-const headers = z.object({ 'Idempotency-Key': idempotencyKey('the schedule that the first made') })
+const headers = z.object({ 'Idempotency-Key': idempotencyKey('the schedule that the first request created') })
 
 const nullableInstant = (description: string) => z.nullable(instant()).register(docs, { description })
 
 const times = {
-  enabledAt: nullableInstant('Since when it is enabled; null while it is paused.'),
-  lastRunAt: nullableInstant('Its latest run; null before the first.'),
-  nextRunAt: nullableInstant('The next instant that it fires at; null while it is paused.'),
+  enabledAt: nullableInstant('Since when the schedule is enabled; null while it is paused.'),
+  lastRunAt: nullableInstant('The `scheduledAt` of the latest run; null before the first.'),
+  nextRunAt: nullableInstant('When the schedule fires next; null while it is paused.'),
   createdAt: instant(),
   updatedAt: instant(),
 }
@@ -63,10 +63,10 @@ const agentFields = { id: uuid(), agentId: uuid(), cron: z.string(), ...times }
 const projectSchedule = z.strictObject(projectFields).register(docs, { id: 'ProjectSchedule' })
 const agentSchedule = z.strictObject(agentFields).register(docs, { id: 'AgentSchedule' })
 
-/** What there is to say of a schedule once it has been running. */
+/** A field of existing schedules. The response to a creation does not have it. */
 const state = {
   pausedReason: z.nullable(z.string()).register(docs, {
-    description: 'Why the service paused it; null if it did not. Resuming it forgets the reason.',
+    description: 'Why the service paused the schedule; null if it did not. Resuming the schedule clears it.',
   }),
 }
 const projectScheduleState = z
@@ -94,7 +94,7 @@ const exampleAgentSchedule = {
 
 const created = {
   status: 201,
-  description: 'The schedule is created, or was by an earlier request with this `Idempotency-Key`.',
+  description: 'The schedule was created, now or by an earlier request with this `Idempotency-Key`.',
   headers: { Location: 'The path of the schedule.' },
 } as const
 
@@ -118,11 +118,11 @@ export const createProjectScheduleContract = {
     example: exampleProjectSchedule,
   },
   errors: {
-    400: 'The path or body is wrong, or the key lacks the caller scope.',
-    403: 'The key is limited to other projects.',
-    404: 'The organization has no project with this id.',
+    400: INVALID_INPUT,
+    403: OTHER_PROJECTS,
+    404: 'The organization has no project with this projectId.',
     409:
-      'The project is archived, the project or the organization has the most schedules allowed, ' +
+      'The project is archived, the project or the organization has reached its limit of schedules, ' +
       'or the `Idempotency-Key` was used with another body.',
     500: 'The schedule could not be created.',
   },
@@ -134,7 +134,7 @@ export const createAgentScheduleContract = {
   path: '/v1/agents/{agentId}/schedules',
   tag: 'Agents',
   summary: 'Create an agent schedule',
-  description: 'Creates a recurring schedule for an agent. Its cron expression is in UTC.',
+  description: 'Creates a recurring schedule for an agent. Its cron expression is evaluated in UTC.',
   scope: 'schedules:write',
   params: z.object({ agentId: AGENT.id() }),
   headers,
@@ -147,117 +147,117 @@ export const createAgentScheduleContract = {
     example: exampleAgentSchedule,
   },
   errors: {
-    400: 'The path or body is wrong, or the key lacks the caller scope.',
-    404: 'The organization has no agent with this id.',
+    400: INVALID_INPUT,
+    404: 'The organization has no agent with this agentId.',
     409:
-      'The agent is archived, the agent or the organization has the most schedules allowed, ' +
+      'The agent is archived, the agent or the organization has reached its limit of schedules, ' +
       'or the `Idempotency-Key` was used with another body.',
     500: 'The schedule could not be created.',
   },
 } as const satisfies Contract
 
-/** An agent's schedule has no time zone. */
+/** The schedules of agents have no time zone to change. */
 type Change = {
   cron: z.ZodMiniOptional<z.ZodMiniType<string, string>>
   timezone: z.ZodMiniOptional<z.ZodMiniType<string, string>>
   enabled: z.ZodMiniOptional<z.ZodMiniType<boolean, boolean>>
 }
 
-export type Contracts<O extends Owner> = ReturnType<typeof contractsOf<O>>
+export type Contracts<P extends Parent> = ReturnType<typeof crudContracts<P>>
 
-/** The contracts of the schedules of an owner, apart from their creation. */
-function contractsOf<const O extends Owner>(
-  owner: O,
+/** The contracts of the schedules of a parent, except their creation. */
+function crudContracts<const P extends Parent>(
+  parent: P,
   schedule: z.ZodMiniObject,
   newSchedule: object,
   change: z.ZodMiniObject,
 ) {
-  const { noun, tag } = owner
+  const { type, tag } = parent
   const example = { ...newSchedule, pausedReason: null }
-  const { all, one, parentParams, params } = pathsOf(owner)
+  const { all, one, parentParams, params } = pathsOf(parent)
   const success = { status: 200, description: 'The schedule.', schema: schedule, example } as const
   const errors = {
     400: INVALID_INPUT,
-    ...(noun === 'project' && { 403: OTHER_PROJECTS }),
-    404: `The organization has no such ${noun}, or it has no such schedule.`,
+    ...(type === 'project' && { 403: OTHER_PROJECTS }),
+    404: `The organization has no such ${type}, or the ${type} has no such schedule.`,
     500: INTERNAL_ERROR,
     503: STORE_UNAVAILABLE,
   }
   return {
     list: {
-      operationId: `list${owner.name}Schedules`,
+      operationId: `list${parent.name}Schedules`,
       method: 'GET',
       path: all,
       tag,
-      summary: `List ${noun} schedules`,
-      description: `Lists the schedules of the ${noun} in order of creation.`,
+      summary: `List ${type} schedules`,
+      description: `Lists the schedules of the ${type}, oldest first.`,
       scope: 'schedules:read',
       params: z.object(parentParams),
       query: z.object(pageQuery(uuid())),
       success: {
         status: 200,
         description: 'A page of schedules.',
-        schema: pageSchema(`${owner.name}SchedulePage`, schedule, uuid()),
+        schema: pageSchema(`${parent.name}SchedulePage`, schedule, uuid()),
         example: { items: [example], nextCursor: null },
       },
-      errors: { ...errors, 404: `The organization has no such ${noun}.` },
+      errors: { ...errors, 404: `The organization has no such ${type}.` },
     },
     retrieve: {
-      operationId: `retrieve${owner.name}Schedule`,
+      operationId: `retrieve${parent.name}Schedule`,
       method: 'GET',
       path: one,
       tag,
-      summary: `Retrieve a ${noun} schedule`,
-      description: 'Answers with one schedule.',
+      summary: `Retrieve a ${type} schedule`,
+      description: 'Returns one schedule.',
       scope: 'schedules:read',
       params,
       success,
       errors,
     },
     update: {
-      operationId: `update${owner.name}Schedule`,
+      operationId: `update${parent.name}Schedule`,
       method: 'PATCH',
       path: one,
       tag,
-      summary: `Update a ${noun} schedule`,
+      summary: `Update a ${type} schedule`,
       description:
-        'Changes when the schedule fires, pauses it or resumes it. What is left out stays as it is.',
+        'Changes when the schedule fires, pauses it or resumes it. Fields that are left out stay unchanged.',
       scope: 'schedules:write',
       params,
       body: change as unknown as z.ZodMiniObject<Change>,
       success,
       errors: {
         ...errors,
-        409: `The ${noun} is archived, or the schedule was changed by another request meanwhile.`,
+        409: `The ${type} is archived, or another request changed the schedule at the same time.`,
       },
     },
     remove: {
-      operationId: `delete${owner.name}Schedule`,
+      operationId: `delete${parent.name}Schedule`,
       method: 'DELETE',
       path: one,
       tag,
-      summary: `Delete a ${noun} schedule`,
-      description: 'Deletes the schedule and its runs. It fires no more, and what is pending is not sent.',
+      summary: `Delete a ${type} schedule`,
+      description: 'Deletes the schedule and its runs. Pending runs are not sent.',
       scope: 'schedules:write',
       params,
       success: {
         status: 200,
-        description: 'The schedule is deleted.',
+        description: 'The schedule was deleted.',
         schema: z
           .strictObject({ deleted: z.literal(true), id: uuid() })
-          .register(docs, { id: `${owner.name}ScheduleDeletion` }),
+          .register(docs, { id: `${parent.name}ScheduleDeletion` }),
         example: { deleted: true, id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
       },
-      errors: { ...errors, 409: `The ${noun} is archived: unarchive it first.` },
+      errors: { ...errors, 409: `The ${type} is archived.` },
     },
   } as const satisfies Record<string, Contract>
 }
 
 const enabled = z
   .optional(z.boolean())
-  .register(docs, { description: 'False pauses it; true resumes it, from now on.' })
+  .register(docs, { description: 'False pauses the schedule. True resumes it from now on.' })
 
-export const projectScheduleContracts = contractsOf(
+export const projectScheduleContracts = crudContracts(
   PROJECT,
   projectScheduleState,
   exampleProjectSchedule,
@@ -267,7 +267,7 @@ export const projectScheduleContracts = contractsOf(
   }),
 )
 
-export const agentScheduleContracts = contractsOf(
+export const agentScheduleContracts = crudContracts(
   AGENT,
   agentScheduleState,
   exampleAgentSchedule,
@@ -277,7 +277,7 @@ export const agentScheduleContracts = contractsOf(
   }),
 )
 
-const MOST_PREVIEWED = 100
+const LARGEST_PREVIEW = 100
 
 export const previewScheduleContract = {
   operationId: 'previewSchedule',
@@ -285,7 +285,8 @@ export const previewScheduleContract = {
   path: '/v1/schedule-preview',
   tag: 'Schedules',
   summary: 'Preview a schedule',
-  description: 'Answers with the next instants at which a cron expression fires, and the wall clock there.',
+  description:
+    'Returns the next instants at which a cron expression fires, with the local time in the time zone.',
   scope: null,
   params: z.object({}),
   query: z.object({
@@ -297,10 +298,19 @@ export const previewScheduleContract = {
           rule((from) => from >= '1970' && from < '3000', 'is out of range', 'an instant from 1970 to 2999'),
         ),
       )
-      .register(docs, { description: 'The instants come after this one; now, if it is left out.' }),
+      .register(docs, { description: 'The instants are after this one. Default: now.' }),
     count: z
-      ._default(wholeNumber(1, MOST_PREVIEWED), '5')
-      .register(docs, { description: `How many, up to ${MOST_PREVIEWED}.`, example: '5' }),
+      ._default(
+        parameter().check(
+          z.regex(/^\d+$/, { error: 'expected digits only', abort: true }),
+          z.refine(
+            (digits) => Number(digits) >= 1 && Number(digits) <= LARGEST_PREVIEW,
+            `expected 1 to ${LARGEST_PREVIEW}`,
+          ),
+        ),
+        '5',
+      )
+      .register(docs, { description: `The number of instants, up to ${LARGEST_PREVIEW}.`, example: '5' }),
   }),
   success: {
     status: 200,
@@ -312,7 +322,7 @@ export const previewScheduleContract = {
             at: instant(),
             localTime: z
               .string()
-              .register(docs, { description: 'The wall clock of the time zone, with its offset.' }),
+              .register(docs, { description: 'The local time in the time zone, with its UTC offset.' }),
           }),
         ),
       })

@@ -1,58 +1,44 @@
-/** How SQL finds what a schedule or a run hangs on. It hangs on nothing once that is deleted: then it is gone too. */
-import { and, eq, isNotNull, lte, or, sql } from 'drizzle-orm'
-import { agents, type missedSpans, projects, runEndpoints, type runs, schedules } from '../../db/schema.ts'
-import { query } from '../../db/statement.ts'
+/** The parents of schedules: projects and agents. The operations of both differ only in names and the time zone. */
+import * as z from 'zod/mini'
+import { externalId, uuid } from '../../http/fields.ts'
 
-/** Joins the schedule that it is of. */
-export function isScheduleOf(child: typeof runs | typeof missedSpans) {
-  return and(
-    eq(schedules.organizationId, child.organizationId),
-    eq(schedules.parentType, child.parentType),
-    eq(schedules.parentId, child.parentId),
-    eq(schedules.id, child.scheduleId),
-  )
+export interface Parent {
+  readonly type: 'project' | 'agent'
+  readonly path: 'projects' | 'agents'
+  readonly idName: 'projectId' | 'agentId'
+  /** In the names of operations and schemas. */
+  readonly name: 'Project' | 'Agent'
+  readonly tag: 'Projects' | 'Agents'
+  id(): z.ZodMiniType<string, string>
 }
 
-/** Of a schedule: true if there is somewhere to send its runs. */
-export const hasRunEndpoint = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(runEndpoints)
-  .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
+export const PROJECT = {
+  type: 'project',
+  path: 'projects',
+  idName: 'projectId',
+  name: 'Project',
+  tag: 'Projects',
+  id: () => externalId({ description: 'The project.', example: 'website' }),
+} as const satisfies Parent
 
-/**
- * Of a run that is made: when. It is never before the run endpoint that `hasRunEndpoint` found, though a tick may be late
- * and the clocks of two machines differ: a run is not sent to an endpoint that was set after it was made.
- */
-export const runCreatedAt = sql<string>`max(${sql.placeholder('now')}, coalesce(${query
-  .select({ createdAt: runEndpoints.createdAt })
-  .from(runEndpoints)
-  .where(eq(runEndpoints.organizationId, schedules.organizationId))}, ''))`
+export const AGENT = {
+  type: 'agent',
+  path: 'agents',
+  idName: 'agentId',
+  name: 'Agent',
+  tag: 'Agents',
+  id: () => uuid('The agent.'),
+} as const satisfies Parent
 
-/** Joins the run endpoint that a run is sent to: one that was set after the run was made gets none of it. */
-export function isRunEndpointOf(run: typeof runs) {
-  return and(eq(runEndpoints.organizationId, run.organizationId), lte(runEndpoints.createdAt, run.createdAt))
+/** The path of the schedules of a parent, the path of one of them, and their parameters. */
+export function pathsOf<const P extends Parent>(parent: P) {
+  const all =
+    `/v1/${parent.path}/{${parent.idName}}/schedules` as `/v1/${P['path']}/{${P['idName']}}/schedules`
+  const parentParams = { [parent.idName as string]: parent.id() }
+  return {
+    all,
+    one: `${all}/{scheduleId}` as `${typeof all}/{scheduleId}`,
+    parentParams,
+    params: z.object({ ...parentParams, scheduleId: uuid('The schedule.') }),
+  }
 }
-
-/** Joins the project that a schedule or run is of, if it is of one. */
-export function isProjectOf(child: typeof schedules | typeof runs) {
-  return and(
-    eq(child.parentType, 'project'),
-    eq(projects.organizationId, child.organizationId),
-    eq(projects.id, child.parentId),
-  )
-}
-
-/** Joins the agent that a schedule or run is of, if it is of one. */
-export function isAgentOf(child: typeof schedules | typeof runs) {
-  return and(
-    eq(child.parentType, 'agent'),
-    eq(agents.organizationId, child.organizationId),
-    eq(agents.id, child.parentId),
-  )
-}
-
-/** With both joined: true if the parent is there. */
-export const hasParent = or(isNotNull(projects.id), isNotNull(agents.id))
-
-/** With both joined: since when the parent is archived. */
-export const parentArchivedAt = sql<string | null>`coalesce(${projects.archivedAt}, ${agents.archivedAt})`

@@ -16,7 +16,7 @@ import {
   isProjectOf,
   parentArchivedAt,
   runCreatedAt,
-} from '../parents.ts'
+} from '../joins.ts'
 import { runIdOf } from './run-id.ts'
 
 /** So few that a page is done within the 10 ms of CPU that the free plan gives a tick. */

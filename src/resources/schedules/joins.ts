@@ -1,0 +1,58 @@
+/** How SQL joins a schedule or a run to what it depends on: its parent, its schedule, its run endpoint. */
+import { and, eq, isNotNull, lte, or, sql } from 'drizzle-orm'
+import { agents, type missedSpans, projects, runEndpoints, type runs, schedules } from '../../db/schema.ts'
+import { query } from '../../db/statement.ts'
+
+/** Joins the schedule of a run or a missed span. */
+export function isScheduleOf(dependent: typeof runs | typeof missedSpans) {
+  return and(
+    eq(schedules.organizationId, dependent.organizationId),
+    eq(schedules.parentType, dependent.parentType),
+    eq(schedules.parentId, dependent.parentId),
+    eq(schedules.id, dependent.scheduleId),
+  )
+}
+
+/** Of a schedule: true if its organization has a run endpoint. */
+export const hasRunEndpoint = sql`exists ${query
+  .select({ one: sql`1` })
+  .from(runEndpoints)
+  .where(eq(runEndpoints.organizationId, schedules.organizationId))}`
+
+/**
+ * The `createdAt` of a new run. It is never before the run endpoint that `hasRunEndpoint` found, although a tick may be late
+ * and the clocks of two machines differ: a run is not sent to an endpoint that was set after the run was created.
+ */
+export const runCreatedAt = sql<string>`max(${sql.placeholder('now')}, coalesce(${query
+  .select({ createdAt: runEndpoints.createdAt })
+  .from(runEndpoints)
+  .where(eq(runEndpoints.organizationId, schedules.organizationId))}, ''))`
+
+/** Joins the run endpoint that a run is sent to: not one that was set after the run was created. */
+export function isRunEndpointOf(run: typeof runs) {
+  return and(eq(runEndpoints.organizationId, run.organizationId), lte(runEndpoints.createdAt, run.createdAt))
+}
+
+/** Joins the project of a schedule or run whose parent is a project. */
+export function isProjectOf(dependent: typeof schedules | typeof runs) {
+  return and(
+    eq(dependent.parentType, 'project'),
+    eq(projects.organizationId, dependent.organizationId),
+    eq(projects.id, dependent.parentId),
+  )
+}
+
+/** Joins the agent of a schedule or run whose parent is an agent. */
+export function isAgentOf(dependent: typeof schedules | typeof runs) {
+  return and(
+    eq(dependent.parentType, 'agent'),
+    eq(agents.organizationId, dependent.organizationId),
+    eq(agents.id, dependent.parentId),
+  )
+}
+
+/** With both joined: true if the parent exists. A schedule or run whose parent was deleted is no longer visible. */
+export const hasParent = or(isNotNull(projects.id), isNotNull(agents.id))
+
+/** With both joined: when the parent was archived; null if it is active. */
+export const parentArchivedAt = sql<string | null>`coalesce(${projects.archivedAt}, ${agents.archivedAt})`
