@@ -1,5 +1,16 @@
 -- src/delivery/consumer.ts
 
+-- deleteGone
+delete from "runEndpoints"
+where
+  ("runEndpoints"."organizationId", "runEndpoints"."url") in (
+    select
+      ("goneEndpoints".value ->> 'organizationId'),
+      ("goneEndpoints".value ->> 'url')
+    from
+      json_each(:goneEndpoints) as "goneEndpoints"
+  );
+
 -- markSlow
 update "runEndpoints"
 set
@@ -19,7 +30,7 @@ set
   "enabledAt" = null,
   "nextRunAt" = null,
   "updatedAt" = :now,
-  "pausedReason" = '20 runs in a row failed. The last: ' || ("failures".value ->> 'lastError')
+  "pausedReason" = '20 runs in a row failed. The last error: ' || ("failures".value ->> 'lastError')
 from
   json_each(:failures) as "failures"
 where
@@ -73,17 +84,6 @@ where
       and "runs"."scheduledAt" = ("results".value ->> 'scheduledAt')
     )
     and "runs"."status" = 'pending'
-  );
-
--- removeGone
-delete from "runEndpoints"
-where
-  ("runEndpoints"."organizationId", "runEndpoints"."url") in (
-    select
-      ("goneEndpoints".value ->> 'organizationId'),
-      ("goneEndpoints".value ->> 'url')
-    from
-      json_each(:goneEndpoints) as "goneEndpoints"
   );
 
 -- selectDeliveries

@@ -1,6 +1,11 @@
 -- src/maintenance/purge.ts
 
--- finish
+-- deleteExpiredRequests
+delete from "variableRequests"
+where
+  "variableRequests"."createdAt" <= :dayAgo;
+
+-- markPurged
 update "deletions"
 set
   "purgedAt" = :now
@@ -145,12 +150,7 @@ where
       )
   );
 
--- forgetRequests
-delete from "variableRequests"
-where
-  "variableRequests"."createdAt" <= :dayAgo;
-
--- page.0
+-- purgePage.0
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -181,7 +181,7 @@ limit
   1000
 on conflict do nothing;
 
--- page.1
+-- purgePage.1
 delete from "sessions"
 where
   "sessions".rowid in (
@@ -218,7 +218,7 @@ where
       1000
   );
 
--- page.2
+-- purgePage.2
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -249,7 +249,7 @@ limit
   1000
 on conflict do nothing;
 
--- page.3
+-- purgePage.3
 delete from "pullRequests"
 where
   "pullRequests".rowid in (
@@ -286,7 +286,7 @@ where
       1000
   );
 
--- page.4
+-- purgePage.4
 insert into
   "deletions" ("organizationId", "resourceType", "resourceId", "projectId", "deletedAt", "purgedAt")
 select
@@ -317,7 +317,7 @@ limit
   1000
 on conflict do nothing;
 
--- page.5
+-- purgePage.5
 delete from "schedules"
 where
   "schedules".rowid in (
@@ -354,7 +354,7 @@ where
       1000
   );
 
--- page.6
+-- purgePage.6
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -382,7 +382,7 @@ limit
   1000
 on conflict do nothing;
 
--- page.7
+-- purgePage.7
 delete from "sessionFiles"
 where
   "sessionFiles".rowid in (
@@ -420,7 +420,7 @@ where
       1000
   );
 
--- page.8
+-- purgePage.8
 insert into
   "orphanedObjects" ("objectKey", "deleteAfter")
 select
@@ -448,7 +448,7 @@ limit
   1000
 on conflict do nothing;
 
--- page.9
+-- purgePage.9
 delete from "profilePictures"
 where
   "profilePictures".rowid in (
@@ -486,7 +486,7 @@ where
       1000
   );
 
--- page.10
+-- purgePage.10
 delete from "runs"
 where
   "runs".rowid in (
@@ -513,7 +513,7 @@ where
       1000
   );
 
--- page.11
+-- purgePage.11
 delete from "missedSpans"
 where
   "missedSpans".rowid in (
@@ -540,7 +540,7 @@ where
       1000
   );
 
--- page.12
+-- purgePage.12
 delete from "environmentVariables"
 where
   "environmentVariables".rowid in (
@@ -567,7 +567,7 @@ where
       1000
   );
 
--- page.13
+-- purgePage.13
 delete from "variableRequests"
 where
   "variableRequests".rowid in (
@@ -594,7 +594,7 @@ where
       1000
   );
 
--- page.14
+-- purgePage.14
 delete from "pins"
 where
   "pins".rowid in (
@@ -621,7 +621,7 @@ where
       1000
   );
 
--- page.15
+-- purgePage.15
 delete from "pins"
 where
   "pins".rowid in (
@@ -648,7 +648,7 @@ where
       1000
   );
 
--- page.16
+-- purgePage.16
 delete from "apiKeys"
 where
   "apiKeys".rowid in (
@@ -675,7 +675,7 @@ where
       1000
   );
 
--- page.17
+-- purgePage.17
 update "deletions"
 set
   "purgedAt" = :now
@@ -949,7 +949,7 @@ where
 limit
   1;
 
--- oldAuditEvents.forget
+-- oldAuditEvents.remove
 delete from "auditEvents"
 where
   "auditEvents".rowid in (
@@ -978,7 +978,7 @@ where
 limit
   1;
 
--- oldRuns.forget
+-- oldRuns.remove
 delete from "runs"
 where
   "runs".rowid in (

@@ -73,7 +73,7 @@ select
   end as "status",
   0 as "attempts",
   case
-    when not coalesce("projects"."archivedAt", "agents"."archivedAt") is null then 'The ' || "schedules"."parentType" || ' was archived'
+    when not coalesce("projects"."archivedAt", "agents"."archivedAt") is null then 'The ' || "schedules"."parentType" || ' was archived.'
   end as "lastError",
   case
     when coalesce("projects"."archivedAt", "agents"."archivedAt") is null
@@ -135,7 +135,25 @@ where
   )
 on conflict do nothing;
 
--- moveOn
+-- selectDue
+select
+  "organizationId",
+  "parentType",
+  "parentId",
+  "id",
+  "cron",
+  "timezone",
+  "nextRunAt" as "dueAt"
+from
+  "schedules"
+where
+  "schedules"."nextRunAt" <= :now
+order by
+  "schedules"."nextRunAt" asc
+limit
+  250;
+
+-- updateNextRuns
 update "schedules"
 set
   "enabledAt" = case
@@ -165,7 +183,7 @@ set
   ),
   "nextRunAt" = ("claims".value ->> 'nextRunAt'),
   "pausedReason" = case
-    when ("claims".value ->> 'nextRunAt') is null then 'Its next run could not be computed: change its cron expression or its time zone'
+    when ("claims".value ->> 'nextRunAt') is null then 'The next run could not be computed. Change the cron expression or the time zone.'
   end
 from
   json_each(:claims) as "claims"
@@ -182,25 +200,20 @@ where
     and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
   );
 
--- selectDue
-select
-  "organizationId",
-  "parentType",
-  "parentId",
-  "id",
-  "cron",
-  "timezone",
-  "nextRunAt" as "dueAt"
-from
-  "schedules"
-where
-  "schedules"."nextRunAt" <= :now
-order by
-  "schedules"."nextRunAt" asc
-limit
-  250;
-
 -- src/resources/schedules/firing/record-missed.ts
+
+-- deleteRecordedSpans
+delete from "missedSpans"
+where
+  ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") in (
+    select
+      ("recorded".value ->> 'organizationId') as "organizationId",
+      ("recorded".value ->> 'scheduleId') as "scheduleId",
+      ("recorded".value ->> 'missedUntil') as "missedUntil"
+    from
+      json_each(:recorded) as "recorded"
+  )
+  and "missedSpans"."missedFrom" >= "missedSpans"."missedUntil";
 
 -- insertSkipped
 insert into
@@ -228,7 +241,7 @@ select
   "schedules"."parentId" as "parentId",
   'skipped' as "status",
   0 as "attempts",
-  'It was missed: the instant ' || "missedSpans"."missedUntil" || ' stands in for it' as "lastError",
+  'The run was missed. The run of ' || "missedSpans"."missedUntil" || ' replaces it.' as "lastError",
   null as "sendAfter",
   :now as "createdAt",
   :now as "updatedAt",
@@ -249,19 +262,6 @@ where
     and "missedSpans"."missedUntil" = ("missed".value ->> 'missedUntil')
   )
 on conflict do nothing;
-
--- removeSpans
-delete from "missedSpans"
-where
-  ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") in (
-    select
-      ("recorded".value ->> 'organizationId') as "organizationId",
-      ("recorded".value ->> 'scheduleId') as "scheduleId",
-      ("recorded".value ->> 'missedUntil') as "missedUntil"
-    from
-      json_each(:recorded) as "recorded"
-  )
-  and "missedSpans"."missedFrom" >= "missedSpans"."missedUntil";
 
 -- selectSpans
 select
@@ -356,7 +356,7 @@ set
   end,
   "nextRunAt" = ("refreshed".value ->> 'newNextRunAt'),
   "pausedReason" = case
-    when ("refreshed".value ->> 'newNextRunAt') is null then 'Its next run could not be computed: change its cron expression or its time zone'
+    when ("refreshed".value ->> 'newNextRunAt') is null then 'The next run could not be computed. Change the cron expression or the time zone.'
   end
 from
   json_each(:refreshed) as "refreshed"
@@ -367,9 +367,7 @@ where
       and "schedules"."parentType" = ("refreshed".value ->> 'parentType')
       and "schedules"."parentId" = ("refreshed".value ->> 'parentId')
       and "schedules"."id" = ("refreshed".value ->> 'id')
-    )
-    and (
-      "schedules"."cron" = ("refreshed".value ->> 'cron')
+      and "schedules"."cron" = ("refreshed".value ->> 'cron')
       and "schedules"."timezone" = ("refreshed".value ->> 'timezone')
       and "schedules"."enabledAt" = ("refreshed".value ->> 'enabledAt')
     )

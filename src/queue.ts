@@ -1,6 +1,6 @@
-/** What travels through the queues: references to runs. The ledger has the rest, and the last word. */
+/** The messages of the queues: references to runs. The runs table has the rest and decides whether a run is still sent. */
 
-/** A run, and how often it had been sent when it was put into the queue: what comes twice is told by it. */
+/** A run, with its number of attempts when it was put into the queue, by which repeated messages are recognized. */
 export interface RunReference {
   readonly organizationId: string
   readonly scheduleId: string
@@ -15,10 +15,10 @@ export interface RunMessage {
   readonly isSlow?: boolean
 }
 
-/** Sent at the same time. A Worker has six connections at once, and the database needs one of them meanwhile. */
+/** The runs of a message are sent at the same time. A Worker has six connections, and the database needs one of them. */
 export const RUNS_A_MESSAGE = 5
-/** The most messages that a queue takes at once. */
-const MESSAGES_AT_ONCE = 100
+/** The largest batch that a queue accepts. */
+const BATCH_SIZE = 100
 
 /** Puts runs into a queue, in order. */
 export async function enqueueRuns(
@@ -27,12 +27,12 @@ export async function enqueueRuns(
   isSlow = false,
 ): Promise<void> {
   const messages = messagesOf(runs).map((runs) => ({ body: { runs, isSlow } }))
-  for (let start = 0; start < messages.length; start += MESSAGES_AT_ONCE) {
-    await queue.sendBatch(messages.slice(start, start + MESSAGES_AT_ONCE))
+  for (let start = 0; start < messages.length; start += BATCH_SIZE) {
+    await queue.sendBatch(messages.slice(start, start + BATCH_SIZE))
   }
 }
 
-/** The runs of each message: no organization waits for another one's run endpoint. */
+/** The runs of each message. No organization waits for the run endpoint of another one. */
 function messagesOf(runs: readonly RunReference[]): RunReference[][] {
   const messages: RunReference[][] = []
   const latest = new Map<string, RunReference[]>()

@@ -1,5 +1,5 @@
-/** What the Cron Trigger does each minute. */
-import { instrumented, noUse, type TickEnvironment } from './db/database.ts'
+/** The tick: what the Cron Trigger runs each minute. */
+import { instrumented, noUse } from './db/database.ts'
 import { describeFailure } from './db/failures.ts'
 import { sendRuns } from './delivery/outbox.ts'
 import type { Environment } from './environment.ts'
@@ -12,7 +12,7 @@ import { fireSchedules } from './resources/schedules/firing/fire.ts'
 import { recordMissedRuns } from './resources/schedules/firing/record-missed.ts'
 import { refreshNextRuns } from './resources/schedules/firing/refresh-next-runs.ts'
 
-/** In this order: what somebody waits for comes first. */
+/** In order of urgency. */
 const TASKS = {
   fireSchedules,
   sendRuns,
@@ -25,7 +25,7 @@ const TASKS = {
   deleteOrphanedObjects,
 }
 
-/** Each task is tried, whatever became of the one before; what failed, the next tick takes up. */
+/** Runs each task, even if one before it fails. The next tick repeats a failed task. */
 export async function tick(environment: Environment, now: Date): Promise<void> {
   const lateMs = Date.now() - now.getTime()
   const d1 = noUse()

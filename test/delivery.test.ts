@@ -323,7 +323,7 @@ describe('an answer', () => {
     expect(await runOf(workspace, runId)).toMatchObject({
       status: 'pending',
       attempts: 1,
-      lastError: 'No answer within 15 seconds',
+      lastError: 'No response within 15 seconds.',
     })
   })
 
@@ -337,7 +337,7 @@ describe('an answer', () => {
     networkThat(() => Promise.reject(error))
     await deliver([reference])
     const run = await runOf(workspace, runId)
-    expect(run).toMatchObject({ status: 'pending', attempts: 1, lastError: 'The connection failed' })
+    expect(run).toMatchObject({ status: 'pending', attempts: 1, lastError: 'The connection failed.' })
     expect(run.sendAfter).toEqual(expect.any(String))
   })
 
@@ -419,7 +419,7 @@ describe('what was not taken', () => {
 })
 
 describe('a receiver that answers 410', () => {
-  const GONE = 'HTTP 410: the run endpoint wants no more, and was removed'
+  const GONE = 'HTTP 410: the run endpoint was deleted'
 
   it('gets no more: the run endpoint is removed, and the run waits to be pulled', async () => {
     const { workspace, key, receiver, runId, reference } = await withRun(410)
@@ -610,7 +610,7 @@ describe('a slow run endpoint', () => {
     // Those of the first message go on after it; all others go through the queue of slow run endpoints.
     await poll(async () => (await isOver()) >= 5)
     const [run] = (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts === 1)
-    expect(run).toMatchObject({ status: 'pending', lastError: 'No answer within 15 seconds' })
+    expect(run).toMatchObject({ status: 'pending', lastError: 'No response within 15 seconds.' })
     expect((await slow.receiver.received()).length).toBeLessThanOrEqual(10)
     await slow.workspace.removeRunEndpoint()
   })
@@ -866,7 +866,7 @@ describe('a batch', () => {
     await delivery
     expect(timeout.mock.calls).toEqual(references.map(() => [15_000]))
     const errors = (await setup.workspace.dump('runs')).map(({ lastError }) => lastError)
-    expect(errors).toEqual(references.map(() => 'No answer within 15 seconds'))
+    expect(errors).toEqual(references.map(() => 'No response within 15 seconds.'))
   })
 })
 
@@ -903,7 +903,7 @@ describe('failures in a row', () => {
       ...before,
       enabledAt: null,
       nextRunAt: null,
-      pausedReason: '20 runs in a row failed. The last: HTTP 503',
+      pausedReason: '20 runs in a row failed. The last error: HTTP 503',
       updatedAt: expect.any(String),
     })
     expect(after.updatedAt > before.updatedAt).toBe(true)
@@ -1080,7 +1080,7 @@ describe('failures in a row', () => {
 })
 
 describe('a secret that does not open', () => {
-  const LOST = 'The secret of the run endpoint can’t be opened: rotate it'
+  const LOST = 'The secret of the run endpoint cannot be decrypted. Rotate it.'
 
   it('is told in the ledger, and no other organization suffers', async () => {
     const setup = await withSchedule(200)

@@ -176,7 +176,7 @@ describe('after time without ticks', () => {
       for (const { status, lastError, attempts, sendAfter } of await workspace.dump('runs')) {
         if (status !== 'skipped') continue
         expect({ lastError, attempts, sendAfter }).toEqual({
-          lastError: `It was missed: the instant ${latest} stands in for it`,
+          lastError: `The run was missed. The run of ${latest} replaces it.`,
           attempts: 0,
           sendAfter: null,
         })
@@ -316,7 +316,7 @@ describe.each(PARENTS)('an archived $type', ({ type, path }) => {
       expect.objectContaining({
         scheduledAt: iso(0),
         status: 'skipped',
-        lastError: `The ${type} was archived`,
+        lastError: `The ${type} was archived.`,
         attempts: 0,
         sendAfter: null,
       }),

@@ -629,7 +629,7 @@ describe('a secret', () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     expect(await signingSecrets(workspace, [own, theirs])).toEqual([])
     expect((await workspace.dump('runs'))[0]?.lastError).toBe(
-      'The secret of the run endpoint can’t be opened: rotate it',
+      'The secret of the run endpoint cannot be decrypted. Rotate it.',
     )
   })
 })

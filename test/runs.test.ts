@@ -304,7 +304,7 @@ describe.each(KINDS)('running a schedule of a $parent now', (kind) => {
     await env.DB.prepare(
       'UPDATE "schedules" SET "enabledAt" = NULL, "nextRunAt" = NULL, "pausedReason" = ? WHERE "organizationId" = ?',
     )
-      .bind('20 runs in a row failed. The last: HTTP 500', workspace.organizationId)
+      .bind('20 runs in a row failed. The last error: HTTP 500', workspace.organizationId)
       .run()
     const before = await read()
     const { body } = await run()

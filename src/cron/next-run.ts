@@ -1,4 +1,4 @@
-/** When a schedule fires next. Pure: the instant to start from is an argument. */
+/** Computes when a schedule fires next. Pure: the instant to start from is an argument. */
 import { type Cron, parseCron } from './expression.ts'
 import { type Clock, instantOf, nextChange, offsetAt, type WallTimeMs, wallClock } from './timezone.ts'
 
@@ -8,10 +8,10 @@ const DAY_MS = 86_400_000
 /**
  * The instants at which the expression fires in the time zone, from the first one strictly after `after` on.
  *
- * Fixed times follow the wall clock (docs/contract.md, Schedules): what falls in skipped time fires once, at the first
- * instant after the gap; what falls in repeated time fires the first time. Intervals fire at every real minute that matches.
+ * Fixed times follow the wall clock (docs/contract.md, Schedules): times in a skipped hour fire once, at the first instant
+ * after the gap; times in a repeated hour fire the first time. Intervals fire at every real minute that matches.
  *
- * @param expression a valid cron expression (cron.ts).
+ * @param expression a valid cron expression (expression.ts).
  * @param timezone a time zone that the runtime knows.
  */
 export function* runsAfter(expression: string, timezone: string, after: Date): Generator<Date, never> {
@@ -30,8 +30,8 @@ export function nextRun(expression: string, timezone: string, after: Date): Date
 }
 
 /**
- * The last instant at which the expression fires, from one at which it does (`due`) up to `until`. It halves the time
- * between, so a long span takes few steps.
+ * The last instant at which the expression fires, from `due`, at which it fires, up to `until`. A binary search, because the
+ * span may be long.
  */
 export function latestRun(expression: string, timezone: string, due: Date, until: Date): Date {
   let [latest, end] = [due.getTime(), until.getTime()]
@@ -44,23 +44,23 @@ export function latestRun(expression: string, timezone: string, due: Date, until
   return new Date(latest)
 }
 
-/** Walks the readings that match, and asks of each when the clock shows it. */
+/** Walks through the readings that match, until the clock shows one of them after `after`. */
 function nextFixedTime(cron: Cron, clock: Clock, after: number): number {
   let reading = clock(after)
   for (;;) {
     reading = nextReading(cron, reading)
     const instant = instantOf(reading, clock)
     if (instant > after) return instant
-    // All that the clock repeats fired the first time.
+    // The clock repeats these readings, and they fired the first time.
     const change = nextChange(instant, after, clock)
     if (change !== undefined) reading = change + offsetAt(instant, clock) - 1
   }
 }
 
-/** No two offsets of a zone are further apart than this, summer time and a move across the date line together. */
+/** The largest difference of two offsets of a time zone: summer time and a move across the date line together. */
 const LONGEST_REPETITION_MS = 2 * DAY_MS
 
-/** Walks real time from one change of the clock to the next: in between, it runs as the readings do. */
+/** Walks through real time from one change of the offset to the next. In between, readings and real time advance alike. */
 function nextRealMinute(cron: Cron, clock: Clock, after: number): number {
   let from = after + 1
   for (;;) {
@@ -69,12 +69,12 @@ function nextRealMinute(cron: Cron, clock: Clock, after: number): number {
     const change = nextChange(from, Math.min(instant, from + LONGEST_REPETITION_MS), clock)
     if (change !== undefined) from = change
     else if (instant <= from + LONGEST_REPETITION_MS) return instant
-    // No reading matches until then, so no change before matters: only those close to it.
+    // No reading matches before, so only a change of the offset close to this instant matters.
     else from = instant - LONGEST_REPETITION_MS
   }
 }
 
-/** The first reading after this one that matches: a minute. */
+/** The first whole minute after this reading that matches. */
 function nextReading(cron: Cron, after: WallTimeMs): WallTimeMs {
   const date = new Date(Math.floor(after / MINUTE_MS) * MINUTE_MS + MINUTE_MS)
   for (;;) {

@@ -1,10 +1,10 @@
-/** One attempt to hand a run over to a run endpoint. */
+/** One attempt to send a run to a run endpoint. */
 import { signedHeaders } from '../resources/run-endpoint/signature.ts'
 
-/** How long a receiver may take to answer. */
+/** How long a receiver may take to respond. */
 const TIMEOUT_SECONDS = 15
 
-/** A run on its way. */
+/** The run that is sent. */
 export interface Delivery {
   readonly id: string
   readonly scheduleId: string
@@ -15,10 +15,10 @@ export interface Delivery {
   readonly timezone: string
 }
 
-/** What came of it: taken, the receiver wants none any more (410), or what was wrong. */
-export type Outcome = 'taken' | 'gone' | { readonly error: string }
+/** The outcome of an attempt: accepted, or the receiver wants no more runs (410), or an error. */
+export type Outcome = 'accepted' | 'gone' | { readonly error: string }
 
-/** Sends a run (docs/contract.md, Run endpoint). Every attempt at a run has the same id and the same body. */
+/** Sends a run (docs/contract.md, Run endpoint). All attempts to send a run have the same id and the same body. */
 export async function attempt(
   delivery: Delivery,
   url: string,
@@ -42,7 +42,7 @@ export async function attempt(
     return outcomeOf(response.status)
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
-    return { error: isLate ? `No answer within ${TIMEOUT_SECONDS} seconds` : 'The connection failed' }
+    return { error: isLate ? `No response within ${TIMEOUT_SECONDS} seconds.` : 'The connection failed.' }
   }
 }
 
@@ -63,7 +63,7 @@ function payloadOf({ id, scheduleId, parentType, parentId, cron, timezone, sched
 }
 
 function outcomeOf(status: number): Outcome {
-  if (status >= 200 && status < 300) return 'taken'
+  if (status >= 200 && status < 300) return 'accepted'
   if (status === 410) return 'gone'
   return { error: `HTTP ${status}${status >= 300 && status < 400 ? ': redirects are not followed' : ''}` }
 }

@@ -1,6 +1,6 @@
 /**
- * Delivers what a queue hands over: each run is sent to its run endpoint, and the ledger records what came of it.
- * docs/design.md, "Deliveries", says why there are two queues.
+ * The consumer of the queues: sends each run to its run endpoint and records the outcome in the runs table.
+ * docs/design.md, "Deliveries", explains why there are two queues.
  */
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
@@ -23,10 +23,10 @@ import {
 import { attempt, type Outcome } from './attempt.ts'
 import { nextAttempt } from './retries.ts'
 
-/** A run endpoint that takes longer to answer is slow. A batch of the first queue is held no longer for it. */
+/** A run endpoint that takes longer to respond is slow. A batch of the first queue is not held longer for it. */
 const SLOW_MS = 2000
 
-/** How long a run endpoint counts as slow after that. */
+/** How long the run endpoint counts as slow after that. */
 const SLOW_FOR_MS = 5 * 60_000
 
 const FAILURES_IN_A_ROW = 20
@@ -35,7 +35,7 @@ const now = sql.placeholder('now')
 
 const references = jsonRows('references', 'organizationId', 'scheduleId', 'scheduledAt', 'attempts')
 
-/** The runs that are still to be sent: nothing has become of them since they were put into the queue. */
+/** The runs that are still to be sent: pending, and not attempted since they were put into the queue. */
 export const selectDeliveries = unguarded(() =>
   query
     .select({
@@ -101,7 +101,7 @@ export const recordResults = unguarded(() =>
 
 const failures = jsonRows('failures', 'organizationId', 'parentType', 'parentId', 'scheduleId', 'lastError')
 
-/** How many of the latest runs failed of those that something became of since the schedule was enabled. */
+/** How many of the latest runs failed, of those that were delivered or failed since the schedule was enabled. */
 const failedInARow = sql`(select count(*) from (
     select ${runs.status} as "status" from ${runs}
     where ${runs.organizationId} = ${schedules.organizationId} and ${runs.scheduleId} = ${schedules.id}
@@ -115,7 +115,7 @@ export const pauseFailing = unguarded(() =>
     .set({
       enabledAt: null,
       nextRunAt: null,
-      pausedReason: sql`${`${FAILURES_IN_A_ROW} runs in a row failed. The last: `} || ${failures.column('lastError')}`,
+      pausedReason: sql`${`${FAILURES_IN_A_ROW} runs in a row failed. The last error: `} || ${failures.column('lastError')}`,
       updatedAt: sql`${now}`,
     })
     .from(failures.table)
@@ -132,13 +132,13 @@ export const pauseFailing = unguarded(() =>
 const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url')
 const slowEndpoints = jsonRows('slowEndpoints', 'organizationId', 'url')
 
-/** Unless it was set to another URL meanwhile. */
+/** Skips run endpoints that were set to another URL since the attempt. */
 function isRunEndpointIn({ table, column }: typeof goneEndpoints) {
   return sql`(${runEndpoints.organizationId}, ${runEndpoints.url}) in
     (select ${column('organizationId')}, ${column('url')} from ${table})`
 }
 
-export const removeGone = unguarded(() => query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)))
+export const deleteGone = unguarded(() => query.delete(runEndpoints).where(isRunEndpointIn(goneEndpoints)))
 
 export const markSlow = unguarded(() =>
   query
@@ -147,7 +147,7 @@ export const markSlow = unguarded(() =>
     .where(isRunEndpointIn(slowEndpoints)),
 )
 
-/** @throws if D1 or a queue fails: the batch is handed over again, and runs that were sent are sent again, with the same id. */
+/** @throws if D1 or a queue fails. Then the queue repeats the batch, and runs may be sent again, with the same id. */
 export async function deliverRuns(
   batch: MessageBatch<RunMessage>,
   environment: Environment,
@@ -157,8 +157,9 @@ export async function deliverRuns(
 }
 
 /**
- * On the queue of slow run endpoints, a message is held until all of its runs are answered: this is what bounds how many
- * are sent to them at once. On the first queue, what is not answered soon goes on after the message, under the ledger's lease.
+ * On the queue of slow run endpoints, a message is held until all of its runs have a response, which limits how many are
+ * sent at the same time. On the first queue, requests without an early response continue after the message; `sendAfter`
+ * is their lease.
  */
 async function deliverMessage(
   { runs, isSlow = false }: RunMessage,
@@ -191,7 +192,7 @@ async function deliverMessage(
   context.waitUntil(rest.catch((error) => logFailure(organizationId, error)))
 }
 
-/** @param slow whose run endpoints are slow. */
+/** @param slow the deliveries whose run endpoints are slow. */
 async function record(
   database: D1Database,
   sent: readonly Result[],
@@ -199,7 +200,7 @@ async function record(
 ): Promise<void> {
   const now = new Date()
   const failed = sent.filter(({ status }) => status === 'failed')
-  await runBatch(database, [recordResults, pauseFailing, removeGone, markSlow], {
+  await runBatch(database, [recordResults, pauseFailing, deleteGone, markSlow], {
     now: now.toISOString(),
     slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
     ...results.values(sent),
@@ -213,7 +214,7 @@ function logFailure(organizationId: string, error: unknown): void {
   console.error(JSON.stringify({ organizationId, failure: describeFailure(error) }))
 }
 
-/** One of those of an organization that have the same key. */
+/** One item for each organization and key. */
 function byKey<Item extends { organizationId: string }>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
@@ -221,7 +222,7 @@ function byKey<Item extends { organizationId: string }>(
   return [...new Map(items.map((item) => [`${item.organizationId} ${keyOf(item)}`, item])).values()]
 }
 
-/** Sends runs. Null: there is no run endpoint. */
+/** The function that sends a run. It returns null if there is no run endpoint. */
 function senderOf(environment: Environment): (delivery: Delivery) => Promise<Outcome | null> {
   const ring = parseKeyRing(environment.ENCRYPTION_KEYS)
   const allowsLocal = isOn(environment.LOCAL_RUN_ENDPOINTS)
@@ -232,12 +233,12 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Out
     if (problem)
       return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
     const secrets = await openSecrets(delivery, ring)
-    if (!secrets) return { error: 'The secret of the run endpoint can’t be opened: rotate it' }
+    if (!secrets) return { error: 'The secret of the run endpoint cannot be decrypted. Rotate it.' }
     return attempt(delivery, url, secrets, new Date())
   }
 }
 
-/** The secrets that sign, or undefined if the key of the current one is not in the ring any more. */
+/** The secrets that sign; undefined if the key that encrypts the current one is no longer in the key ring. */
 async function openSecrets(
   { organizationId, sealedSecret, previousSealedSecret }: Delivery,
   ring: KeyRing,
@@ -255,20 +256,20 @@ async function openSecrets(
 
 type Result = ReturnType<typeof resultOf>
 
-/** What the ledger records. A run that nobody takes, because there is no run endpoint any more, waits to be pulled. */
+/** What is stored in the runs table. Without a run endpoint, the run waits to be pulled. */
 function resultOf(delivery: Delivery, outcome: Outcome | null) {
   const unsent = { ...delivery, status: 'pending', sendAfter: null, isGone: false }
   if (outcome === null) return unsent
   const result = { ...unsent, attempts: delivery.attempts + 1, lastError: null }
-  if (outcome === 'taken') return { ...result, status: 'delivered' }
+  if (outcome === 'accepted') return { ...result, status: 'delivered' }
   if (outcome === 'gone') {
-    // If the endpoint was replaced meanwhile, the run goes to the new one; else the tick finds none, and it waits to be pulled.
+    // If the endpoint was replaced since, the tick sends the run to the new one. If not, the run waits to be pulled.
     const sendAfter = new Date().toISOString()
     return {
       ...result,
       sendAfter,
       isGone: true,
-      lastError: 'HTTP 410: the run endpoint wants no more, and was removed',
+      lastError: 'HTTP 410: the run endpoint was deleted',
     }
   }
   const lastError = outcome.error

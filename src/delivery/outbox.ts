@@ -1,4 +1,4 @@
-/** Puts runs of the ledger into the queues: new ones, those to be sent again, and those whose lease has ended. */
+/** Puts runs from the runs table into the queues: new runs, retries, and runs whose lease has expired. */
 import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
 import { jsonRows } from '../db/rows.ts'
@@ -10,7 +10,7 @@ import { isRunEndpointOf } from '../resources/schedules/joins.ts'
 const PAGE_SIZE = 1000
 const PAGES_A_TICK = 30
 
-/** How long the queue has to deliver a run before it is put into it again. */
+/** How long the queue has to deliver a run before the run is put into it again. */
 const LEASE_MS = 15 * 60_000
 
 const now = sql.placeholder('now')
@@ -36,7 +36,7 @@ type RunToSend = NonNullable<(typeof selectToSend)['row']>
 
 const sent = jsonRows('sent', 'organizationId', 'scheduleId', 'scheduledAt', 'hasEndpoint')
 
-/** Without an endpoint they wait to be pulled. */
+/** Without a run endpoint, runs wait to be pulled. */
 export const leaseSent = unguarded(() =>
   query
     .update(runs)
@@ -47,7 +47,7 @@ export const leaseSent = unguarded(() =>
     .where(and(sent.matches(runs, 'organizationId', 'scheduleId', 'scheduledAt'), lte(runs.sendAfter, now))),
 )
 
-/** Sends some pages. What fails between the queue and the ledger is sent twice, not lost. */
+/** Sends some pages. If the lease is not stored after the queue took the runs, they are sent twice and not lost. */
 export async function sendRuns({ DB, RUNS, SLOW_RUNS }: TickEnvironment, instant: Date): Promise<void> {
   const values = {
     now: instant.toISOString(),
@@ -61,7 +61,7 @@ export async function sendRuns({ DB, RUNS, SLOW_RUNS }: TickEnvironment, instant
   }
 }
 
-/** Those that there is a run endpoint for, a slow one or not. */
+/** The runs that have a run endpoint, slow or not. */
 function sendable(rows: readonly RunToSend[], slow: 0 | 1): RunReference[] {
   return rows.flatMap(({ hasEndpoint, isSlow, ...run }) => (hasEndpoint && isSlow === slow ? [run] : []))
 }

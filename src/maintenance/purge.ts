@@ -1,4 +1,7 @@
-/** The purge: removes what hangs on what was deleted, in pages. Nothing new can hang on it, so each comes to its end. */
+/**
+ * The purge: deletes the rows that depend on a deleted resource, page by page. No new dependents can be created, so every
+ * purge ends.
+ */
 import { isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { TickEnvironment } from '../db/database.ts'
@@ -19,7 +22,7 @@ import {
 } from '../db/schema.ts'
 import { query, runBatch, type Statement, unguarded } from '../db/statement.ts'
 
-/** How many deletions are worked on at a time, and how many rows of a kind are removed for them. */
+/** How many deletions are processed at a time, and how many rows of each table are deleted for them. */
 const DELETIONS_A_PAGE = 500
 const ROWS_A_PAGE = 1000
 const PAGES_A_TICK = 2
@@ -28,50 +31,50 @@ const DAY_MS = 86_400_000
 
 const now = sql.placeholder('now')
 
-/** The oldest deletions that something may still hang on. */
+/** The oldest deletions that may still have dependents. */
 const pending = sql`(select rowid as "deletion", * from ${deletions} where ${deletions.purgedAt} is null
   order by ${deletions.deletedAt} limit ${sql.raw(String(DELETIONS_A_PAGE))}) as "pending"`
 const of = (column: keyof typeof deletions.$inferSelect) => sql`"pending".${sql.identifier(column)}`
 const isOf = (type: (typeof deletions.$inferSelect)['resourceType']) => sql`${of('resourceType')} = ${type}`
 const isId = (column: SQLWrapper) => sql`${column} = ${of('resourceId')}`
 
-/** A table, and which of its rows hang on a deletion. */
+/** A table, and which of its rows depend on a deletion. */
 interface Dependents {
   readonly table: SQLiteTable & { readonly organizationId: SQLWrapper }
-  readonly hangsOn: SQL
+  readonly dependsOn: SQL
 }
 
 const sessionsOfProject = {
   table: sessions,
-  hangsOn: sql`${isOf('project')} and ${isId(sessions.projectId)}`,
+  dependsOn: sql`${isOf('project')} and ${isId(sessions.projectId)}`,
 }
 const pullRequestsOfProject = {
   table: pullRequests,
-  hangsOn: sql`${isOf('project')} and ${isId(pullRequests.projectId)}`,
+  dependsOn: sql`${isOf('project')} and ${isId(pullRequests.projectId)}`,
 }
 const schedulesOfParent = {
   table: schedules,
-  hangsOn: sql`${schedules.parentType} = ${of('resourceType')} and ${isId(schedules.parentId)}`,
+  dependsOn: sql`${schedules.parentType} = ${of('resourceType')} and ${isId(schedules.parentId)}`,
 }
 const filesOfSession = {
   table: sessionFiles,
-  hangsOn: sql`${isOf('session')} and ${isId(sessionFiles.sessionId)}`,
+  dependsOn: sql`${isOf('session')} and ${isId(sessionFiles.sessionId)}`,
 }
 const pictureOfUser = {
   table: profilePictures,
-  hangsOn: sql`${isOf('user')} and ${isId(profilePictures.userId)}`,
+  dependsOn: sql`${isOf('user')} and ${isId(profilePictures.userId)}`,
 }
-const others: readonly Dependents[] = [
-  { table: runs, hangsOn: sql`${isOf('schedule')} and ${isId(runs.scheduleId)}` },
-  { table: missedSpans, hangsOn: sql`${isOf('schedule')} and ${isId(missedSpans.scheduleId)}` },
+const leaves: readonly Dependents[] = [
+  { table: runs, dependsOn: sql`${isOf('schedule')} and ${isId(runs.scheduleId)}` },
+  { table: missedSpans, dependsOn: sql`${isOf('schedule')} and ${isId(missedSpans.scheduleId)}` },
   {
     table: environmentVariables,
-    hangsOn: sql`${isOf('project')} and ${isId(environmentVariables.projectId)}`,
+    dependsOn: sql`${isOf('project')} and ${isId(environmentVariables.projectId)}`,
   },
-  { table: variableRequests, hangsOn: sql`${isOf('project')} and ${isId(variableRequests.projectId)}` },
-  { table: pins, hangsOn: sql`${pins.resourceType} = ${of('resourceType')} and ${isId(pins.resourceId)}` },
-  { table: pins, hangsOn: sql`${isOf('user')} and ${isId(pins.userId)}` },
-  { table: apiKeys, hangsOn: sql`${isOf('user')} and ${isId(apiKeys.userId)}` },
+  { table: variableRequests, dependsOn: sql`${isOf('project')} and ${isId(variableRequests.projectId)}` },
+  { table: pins, dependsOn: sql`${pins.resourceType} = ${of('resourceType')} and ${isId(pins.resourceId)}` },
+  { table: pins, dependsOn: sql`${isOf('user')} and ${isId(pins.userId)}` },
+  { table: apiKeys, dependsOn: sql`${isOf('user')} and ${isId(apiKeys.userId)}` },
 ]
 const allDependents: readonly Dependents[] = [
   sessionsOfProject,
@@ -79,98 +82,101 @@ const allDependents: readonly Dependents[] = [
   schedulesOfParent,
   filesOfSession,
   pictureOfUser,
-  ...others,
+  ...leaves,
 ]
 
-/** A page of what hangs on the pending deletions. */
-const pageOf = ({ table, hangsOn }: Dependents, columns: SQL) =>
+/** A page of the dependents of the pending deletions. */
+const pageOf = ({ table, dependsOn }: Dependents, columns: SQL) =>
   sql`select ${columns} from ${pending} cross join ${table}
-      on ${table.organizationId} = ${of('organizationId')} and ${hangsOn}
+      on ${table.organizationId} = ${of('organizationId')} and ${dependsOn}
       limit ${sql.raw(String(ROWS_A_PAGE))}`
 
 const rowid = (table: SQLiteTable) => sql`${table}.rowid`
 
-const removing = (dependents: Dependents): Statement =>
+const deletePage = (dependents: Dependents): Statement =>
   unguarded(() =>
     query
       .delete(dependents.table)
       .where(sql`${rowid(dependents.table)} in (${pageOf(dependents, rowid(dependents.table))})`),
   )
 
-/** Those that meet a condition too. What is removed asks for what was done before, so pages may come in any order. */
+/**
+ * The dependents that also meet a condition. A deletion requires that the step before it is done for the same row, because
+ * the pages of two steps may differ.
+ */
 const narrowed = <D extends Dependents>(dependents: D, condition: SQL): D => ({
   ...dependents,
-  hangsOn: sql`${dependents.hangsOn} and ${condition}`,
+  dependsOn: sql`${dependents.dependsOn} and ${condition}`,
 })
 
-/** What hangs on a deletion and has something hanging on itself, or an id that is never used again, is deleted in its turn. */
-function deleting(
+/** Dependents that have dependents of their own, or an id that is never used again, get a deletion of their own. */
+function deleteWithDependents(
   dependents: Dependents & { readonly table: typeof sessions | typeof pullRequests | typeof schedules },
   type: 'session' | 'pull_request' | 'schedule',
   projectId: SQLWrapper,
 ): Statement[] {
   const { table } = dependents
-  const isRemembered = sql`exists (select 1 from ${deletions} where ${deletions.organizationId} = ${table.organizationId}
+  const isRecorded = sql`exists (select 1 from ${deletions} where ${deletions.organizationId} = ${table.organizationId}
     and ${deletions.resourceType} = ${type} and ${deletions.resourceId} = ${table.id})`
   const row = sql`${table.organizationId}, ${type}, ${table.id}, ${projectId}, ${now}, null`
   return [
     unguarded(() => query.insert(deletions).select(pageOf(dependents, row)).onConflictDoNothing()),
-    removing(narrowed(dependents, isRemembered)),
+    deletePage(narrowed(dependents, isRecorded)),
   ]
 }
 
-/** The objects of the rows are orphaned first. Nothing writes them any more, so the sweep that follows may delete them. */
-function deletingWithObjects(dependents: Dependents, objectKey: SQLWrapper): Statement[] {
+/** Orphans the objects of the rows first. They are not written any more, so the sweep that follows may delete them. */
+function deleteWithObjects(dependents: Dependents, objectKey: SQLWrapper): Statement[] {
   const isOrphaned = sql`(${objectKey} is null or exists (select 1 from ${orphanedObjects} where ${orphanedObjects.objectKey} = ${objectKey}))`
   const page = pageOf(narrowed(dependents, sql`${objectKey} is not null`), sql`${objectKey}, ${now}`)
   return [
     unguarded(() => query.insert(orphanedObjects).select(page).onConflictDoNothing()),
-    removing(narrowed(dependents, isOrphaned)),
+    deletePage(narrowed(dependents, isOrphaned)),
   ]
 }
 
-const isFree = sql.join(
+const hasNoDependents = sql.join(
   allDependents.map(
-    ({ table, hangsOn }) =>
-      sql`not exists (select 1 from ${table} where ${table.organizationId} = ${of('organizationId')} and ${hangsOn})`,
+    ({ table, dependsOn }) =>
+      sql`not exists (select 1 from ${table} where ${table.organizationId} = ${of('organizationId')} and ${dependsOn})`,
   ),
   sql` and `,
 )
 
-/** Ends the deletions that nothing hangs on any more. */
-export const finish = unguarded(() =>
+/** Marks the deletions that have no dependents left as purged. */
+export const markPurged = unguarded(() =>
   query
     .update(deletions)
     .set({ purgedAt: sql`${now}` })
-    .where(sql`${rowid(deletions)} in (select "deletion" from ${pending} where ${isFree})`),
+    .where(sql`${rowid(deletions)} in (select "deletion" from ${pending} where ${hasNoDependents})`),
 )
 
 export const selectPending = unguarded(() =>
   query.select({ id: deletions.resourceId }).from(deletions).where(isNull(deletions.purgedAt)).limit(1),
 )
 
-export const forgetRequests = unguarded(() =>
+export const deleteExpiredRequests = unguarded(() =>
   query.delete(variableRequests).where(lte(variableRequests.createdAt, sql.placeholder('dayAgo'))),
 )
 
-export const page: readonly Statement[] = [
-  ...deleting(sessionsOfProject, 'session', sessions.projectId),
-  ...deleting(pullRequestsOfProject, 'pull_request', pullRequests.projectId),
-  ...deleting(schedulesOfParent, 'schedule', sql`null`),
-  ...deletingWithObjects(filesOfSession, sessionFiles.objectKey),
-  ...deletingWithObjects(pictureOfUser, profilePictures.objectKey),
-  ...others.map(removing),
-  finish,
+export const purgePage: readonly Statement[] = [
+  ...deleteWithDependents(sessionsOfProject, 'session', sessions.projectId),
+  ...deleteWithDependents(pullRequestsOfProject, 'pull_request', pullRequests.projectId),
+  ...deleteWithDependents(schedulesOfParent, 'schedule', sql`null`),
+  ...deleteWithObjects(filesOfSession, sessionFiles.objectKey),
+  ...deleteWithObjects(pictureOfUser, profilePictures.objectKey),
+  ...leaves.map(deletePage),
+  markPurged,
 ]
 
-/** Removes some pages of what hangs on deletions, and forgets `Idempotency-Key`s that are over a day old. */
+/** Deletes some pages of dependents, and the `Idempotency-Key`s of environment variables that are over a day old. */
 export async function purgeDeletions({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const values = {
     now: instant.toISOString(),
     dayAgo: new Date(instant.getTime() - DAY_MS).toISOString(),
   }
-  let [pendingRows] = await runBatch(DB, [selectPending, forgetRequests], values)
+  let [pendingRows] = await runBatch(DB, [selectPending, deleteExpiredRequests], values)
   for (let count = 0; pendingRows.length > 0 && count < PAGES_A_TICK; count++) {
-    ;[, pendingRows] = await runBatch(DB, [page, selectPending], values)
+    ;[, pendingRows] = await runBatch(DB, [purgePage, selectPending], values)
   }
 }

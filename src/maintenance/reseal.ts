@@ -1,6 +1,6 @@
 /**
- * Seals again, under the newest key of the ring, what older keys of it have sealed, so that they can be taken out. What is
- * sealed with a key that the ring lacks is left alone: nobody can open it.
+ * Reseals values: encrypts those that an older key of the key ring encrypted with the newest one, so that the older key can
+ * be removed. Values of keys that are not in the ring stay unchanged, because they cannot be decrypted.
  */
 
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
@@ -14,14 +14,14 @@ import { environmentVariables, keyIdOf, runEndpoints } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
 
-/** A value has up to 64 KiB, sealed a third more, and a parameter of D1 up to 2 MB. */
+/** A value has up to 64 KiB, a third more when it is sealed, and a parameter of D1 has up to 2 MB. */
 const PAGE_SIZE = 20
-/** Two statements a page, for each column. */
+/** For each column. A page takes two statements. */
 const PAGES_A_TICK = 20
 
 const resealed = jsonRows('resealed', 'rowid', 'before', 'sealed')
 
-/** A row with a sealed text; the columns that it hasn't are null. */
+/** A row with a sealed value. Columns that its table does not have are null. */
 interface SealedRow {
   readonly rowid: number
   readonly sealed: string
@@ -36,7 +36,7 @@ interface SealedTable extends SQLiteTable {
   readonly key?: SQLiteColumn
 }
 
-/** A column of sealed text, and what each text is sealed for. */
+/** The statements that reseal a column of sealed values. @param contextOf the context that the value of a row is sealed for. */
 function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: SealedRow) => SealedContext) {
   const rowid = sql<number>`${table}.rowid`
   const fields = {
@@ -56,7 +56,7 @@ function sealedIn(table: SealedTable, column: SQLiteColumn, contextOf: (row: Sea
         .orderBy(asc(rowid))
         .limit(PAGE_SIZE),
     ),
-    /** Unless it was sealed again meanwhile: no two texts begin alike, because each has an IV of its own. */
+    /** Skips values that changed since they were read. Each sealed value begins differently, because its IV is unique. */
     update: unguarded(() =>
       query
         .update(table)
@@ -85,7 +85,7 @@ export const SEALED = [
   sealedIn(runEndpoints, runEndpoints.previousSealedSecret, ofEndpoint),
 ]
 
-/** Seals some pages again. */
+/** Reseals some pages. */
 export async function resealValues({ DB, ENCRYPTION_KEYS }: TickEnvironment): Promise<void> {
   if (!ENCRYPTION_KEYS) return
   const ring = parseKeyRing(ENCRYPTION_KEYS)
@@ -112,7 +112,7 @@ async function resealColumn(
   }
 }
 
-/** Nothing, if it doesn't open: then it was altered, and stays as it is. */
+/** Empty if the value cannot be decrypted: then it was altered, and stays unchanged. */
 async function resealRow({ rowid, sealed: before }: SealedRow, context: SealedContext, ring: KeyRing) {
   try {
     const sealed = await seal(await open(before, context, ring), context, ring)

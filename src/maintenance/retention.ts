@@ -1,4 +1,4 @@
-/** Forgets what was kept long enough, a page at a time. */
+/** Retention: deletes runs and audit events that are older than their retention period, page by page. */
 
 import { and, asc, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -11,16 +11,16 @@ const DAY_MS = 86_400_000
 const AUDIT_EVENTS_KEPT_MS = 365 * DAY_MS
 
 const PAGE_SIZE = 5000
-/** So many rows that a ledger in which every tick fires as much as it can does not grow for ever. */
+/** Deletes as many runs as ticks can insert at most, so that the table does not grow without limit. */
 const PAGES_A_TICK = 6
 
 const oldest = sql.placeholder('oldestKept')
 
-/** Where the table is forgotten: in order of a time that has an index. */
-function forgetting(table: SQLiteTable, time: SQLiteColumn, isOld: SQL | undefined) {
+/** @param time a column with an index, which the deletion is in order of. */
+function retentionOf(table: SQLiteTable, time: SQLiteColumn, isOld: SQL | undefined) {
   return {
     find: unguarded(() => query.select({ time }).from(table).where(isOld).limit(1)),
-    forget: unguarded(() =>
+    remove: unguarded(() =>
       query.delete(table).where(
         sql`${table}.rowid in ${query
           .select({ rowid: sql`${table}.rowid` })
@@ -33,30 +33,30 @@ function forgetting(table: SQLiteTable, time: SQLiteColumn, isOld: SQL | undefin
   }
 }
 
-/** An instant may be made good long after, so a run is also as old as its row. */
-export const oldRuns = forgetting(
+/** A run may be fired or recorded long after its instant, so its row has to be old too. */
+export const oldRuns = retentionOf(
   runs,
   runs.scheduledAt,
   and(lt(runs.scheduledAt, oldest), lt(runs.createdAt, oldest)),
 )
-export const oldAuditEvents = forgetting(
+export const oldAuditEvents = retentionOf(
   auditEvents,
   auditEvents.createdAt,
   lt(auditEvents.createdAt, oldest),
 )
 
 export async function deleteExpired({ DB }: TickEnvironment, now: Date): Promise<void> {
-  await forget(DB, oldRuns, oldestRunKept(now))
-  await forget(DB, oldAuditEvents, new Date(now.getTime() - AUDIT_EVENTS_KEPT_MS).toISOString())
+  await deleteExpiredRows(DB, oldRuns, oldestRunKept(now))
+  await deleteExpiredRows(DB, oldAuditEvents, new Date(now.getTime() - AUDIT_EVENTS_KEPT_MS).toISOString())
 }
 
-async function forget(
+async function deleteExpiredRows(
   database: Database,
-  { find, forget }: ReturnType<typeof forgetting>,
+  { find, remove }: ReturnType<typeof retentionOf>,
   oldestKept: string,
 ): Promise<void> {
   let [old] = await runBatch(database, [find], { oldestKept })
   for (let page = 0; old.length > 0 && page < PAGES_A_TICK; page++) {
-    ;[, old] = await runBatch(database, [forget, find], { oldestKept })
+    ;[, old] = await runBatch(database, [remove, find], { oldestKept })
   }
 }

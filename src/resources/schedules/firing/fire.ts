@@ -1,6 +1,12 @@
 /**
- * Fires what is due: for each schedule one row of the ledger, and `nextRunAt` moves on, in one transaction and only if it,
- * the expression and the time zone are still what was read. So ticks that come twice, at once, late or not at all fire no instant twice and lose none.
+ * How a schedule fires. A schedule stores its next run, `nextRunAt`: a request that changes the schedule computes it, and
+ * so does a daily pass (refresh-next-runs.ts), because the rules of time zones change. Each minute the tick inserts one run
+ * for each schedule that is due and moves `nextRunAt` on, in one transaction and only if the schedule is as it was read, so
+ * that ticks that are repeated, concurrent, late or lost fire no instant twice and lose none. If several instants of a
+ * schedule passed since the last tick, the latest fires, and the others are recorded as skipped later, in pages
+ * (record-missed.ts). The id of a run is derived from its schedule and instant (run-id.ts). Delivery takes over from the
+ * inserted row: if the organization has a run endpoint, `sendAfter` is set, and delivery/outbox.ts puts the run into a
+ * queue, from which delivery/consumer.ts sends it; if not, the run stays pending until a client pulls and acknowledges it.
  */
 import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { latestRun, nextRun } from '../../../cron/next-run.ts'
@@ -19,25 +25,28 @@ import {
 } from '../joins.ts'
 import { runIdOf } from './run-id.ts'
 
-/** So few that a page is done within the 10 ms of CPU that the free plan gives a tick. */
+/** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 250
-/** Four statements a page, of the 1,000 that D1 allows a tick. */
+/** D1 allows 1,000 statements per tick, and a page takes four. */
 const PAGES_A_TICK = 120
 
 const now = sql.placeholder('now')
 
-/** The oldest that are due. */
+/** A schedule with what its next run is computed from. An update requires that both are unchanged. */
+export const scheduleFields = {
+  organizationId: schedules.organizationId,
+  parentType: schedules.parentType,
+  parentId: schedules.parentId,
+  id: schedules.id,
+  cron: schedules.cron,
+  timezone: schedules.timezone,
+}
+export const SCHEDULE_COLUMNS = Object.keys(scheduleFields) as (keyof typeof scheduleFields)[]
+
+/** The schedules that have been due longest. */
 export const selectDue = unguarded(() =>
   query
-    .select({
-      organizationId: schedules.organizationId,
-      parentType: schedules.parentType,
-      parentId: schedules.parentId,
-      id: schedules.id,
-      cron: schedules.cron,
-      timezone: schedules.timezone,
-      dueAt: sql<string>`${schedules.nextRunAt}`.as('dueAt'),
-    })
+    .select({ ...scheduleFields, dueAt: sql<string>`${schedules.nextRunAt}`.as('dueAt') })
     .from(schedules)
     .where(lte(schedules.nextRunAt, now))
     .orderBy(asc(schedules.nextRunAt))
@@ -46,28 +55,15 @@ export const selectDue = unguarded(() =>
 
 type DueSchedule = NonNullable<(typeof selectDue)['row']>
 
-const claims = jsonRows(
-  'claims',
-  'organizationId',
-  'parentType',
-  'parentId',
-  'id',
-  'cron',
-  'timezone',
-  'dueAt',
-  'scheduledAt',
-  'runId',
-  'nextRunAt',
-)
+const claims = jsonRows('claims', ...SCHEDULE_COLUMNS, 'dueAt', 'scheduledAt', 'runId', 'nextRunAt')
 
-/** Of a claim: the schedule, unless another tick claimed it first, or a change made what the claim was computed from outdated. */
+/** Joins the schedule of a claim, unless another tick fired it or a request changed it since it was read. */
 const isClaimed = and(
-  claims.matches(schedules, 'organizationId', 'parentType', 'parentId', 'id', 'cron', 'timezone'),
+  claims.matches(schedules, ...SCHEDULE_COLUMNS),
   eq(schedules.nextRunAt, claims.column('dueAt')),
 )
 
-/** What came due while the parent was archived is skipped; what nobody has an endpoint for waits to be pulled. */
-const isOpen = isNull(parentArchivedAt)
+const isParentActive = isNull(parentArchivedAt)
 
 export const insertRuns = unguarded(() =>
   query
@@ -82,10 +78,10 @@ export const insertRuns = unguarded(() =>
             id: claims.column('runId'),
             parentType: schedules.parentType,
             parentId: schedules.parentId,
-            status: sql`case when ${isOpen} then 'pending' else 'skipped' end`,
+            status: sql`case when ${isParentActive} then 'pending' else 'skipped' end`,
             attempts: sql`0`,
-            lastError: sql`case when not ${isOpen} then 'The ' || ${schedules.parentType} || ' was archived' end`,
-            sendAfter: sql`case when ${isOpen} and ${hasRunEndpoint} then ${now} end`,
+            lastError: sql`case when not ${isParentActive} then 'The ' || ${schedules.parentType} || ' was archived.' end`,
+            sendAfter: sql`case when ${isParentActive} and ${hasRunEndpoint} then ${now} end`,
             createdAt: runCreatedAt,
             updatedAt: now,
           }),
@@ -99,7 +95,7 @@ export const insertRuns = unguarded(() =>
     .onConflictDoNothing(),
 )
 
-/** What was missed before the instant that fires: tick/record-missed.ts. */
+/** The instants that were missed before the one that fires (record-missed.ts). */
 export const insertMissedSpans = unguarded(() =>
   query
     .insert(missedSpans)
@@ -121,14 +117,14 @@ export const insertMissedSpans = unguarded(() =>
         .crossJoin(schedules)
         .where(and(isClaimed, sql`${claims.column('dueAt')} < ${claims.column('scheduledAt')}`)),
     )
-    // After a clock was set back.
+    // There is such a span only after a clock was set back.
     .onConflictDoUpdate({
       target: [missedSpans.organizationId, missedSpans.scheduleId, missedSpans.missedUntil],
       set: { missedFrom: sql`min(${missedSpans.missedFrom}, ${excluded('missedFrom')})` },
     }),
 )
 
-/** The instant, if it did fire. */
+/** The instant of the claim; NULL if it was skipped. */
 const firedAt = query
   .select({ scheduledAt: runs.scheduledAt })
   .from(runs)
@@ -141,17 +137,17 @@ const firedAt = query
     ),
   )
 
-/** What an update stores with a next run. Without one, the schedule is paused. */
+/** The columns that change with the next run. A schedule without a next run is paused. */
 export function storingNextRun(nextRunAt: SQL) {
   return {
     nextRunAt: sql`${nextRunAt}`,
     enabledAt: sql`case when ${nextRunAt} is not null then ${schedules.enabledAt} end`,
     pausedReason: sql`case when ${nextRunAt} is null
-      then 'Its next run could not be computed: change its cron expression or its time zone' end`,
+      then 'The next run could not be computed. Change the cron expression or the time zone.' end`,
   }
 }
 
-export const moveOn = unguarded(() =>
+export const updateNextRuns = unguarded(() =>
   query
     .update(schedules)
     .set({
@@ -162,20 +158,20 @@ export const moveOn = unguarded(() =>
     .where(isClaimed),
 )
 
-/** Fires a page at a time, the oldest first; a tick leaves the rest to the next. */
+/** Fires schedules page by page, the longest due first. The next tick fires those that remain. */
 export async function fireSchedules({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const values = { now: instant.toISOString() }
   let [due] = await runBatch(DB, [selectDue], values)
   for (let page = 0; due.length > 0 && page < PAGES_A_TICK; page++) {
     const claimed = due.map((schedule) => claimOf(schedule, instant))
-    ;[, , , due] = await runBatch(DB, [insertRuns, insertMissedSpans, moveOn, selectDue], {
+    ;[, , , due] = await runBatch(DB, [insertRuns, insertMissedSpans, updateNextRuns, selectDue], {
       ...values,
       ...claims.values(claimed),
     })
   }
 }
 
-/** One run for what is due: the latest instant, if more than one was missed. */
+/** The run that fires: that of the latest instant that has passed. */
 function claimOf(
   schedule: DueSchedule,
   now: Date,
@@ -191,7 +187,7 @@ function claimOf(
     }
     nextRunAt = next.toISOString()
   } catch (error) {
-    // The runtime may lose a time zone that it knew. The other schedules go on.
+    // The runtime may no longer know the time zone. The schedule is paused, and the others still fire.
     console.error(JSON.stringify({ scheduleId: schedule.id, failure: describeFailure(error) }))
   }
   return { ...schedule, scheduledAt, runId: runIdOf(schedule.id, scheduledAt), nextRunAt }

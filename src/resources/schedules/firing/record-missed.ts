@@ -1,6 +1,6 @@
 /**
- * Records missed instants as skipped, in pages: a schedule of every minute misses 1,440 in a day without ticks. The run
- * that makes them good was fired when the ticks came back (tick/fire.ts), so this is in no hurry.
+ * Records missed instants as skipped, in pages: a schedule that fires every minute misses 1,440 in a day without ticks. It
+ * is not urgent, because the run that replaces them was fired with the first tick after the gap (fire.ts).
  */
 import { asc, gte, lte, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
@@ -16,7 +16,7 @@ import { runIdOf } from './run-id.ts'
 
 const SPANS_A_PAGE = 50
 const INSTANTS_A_PAGE = 500
-/** Four statements a page. */
+/** A page takes four statements. */
 const PAGES_A_TICK = 20
 
 const now = sql.placeholder('now')
@@ -34,7 +34,7 @@ type MissedSpan = typeof missedSpans.$inferSelect
 
 const missed = jsonRows('missed', 'organizationId', 'scheduleId', 'missedUntil', 'scheduledAt', 'runId')
 
-/** As long as the schedule is there: the purge removes what hangs on it. */
+/** Inserts nothing for a deleted schedule: the purge deletes its runs, and later ones would remain. */
 export const insertSkipped = unguarded(() =>
   query
     .insert(runs)
@@ -50,7 +50,7 @@ export const insertSkipped = unguarded(() =>
             parentId: schedules.parentId,
             status: sql`'skipped'`,
             attempts: sql`0`,
-            lastError: sql`'It was missed: the instant ' || ${missedSpans.missedUntil} || ' stands in for it'`,
+            lastError: sql`'The run was missed. The run of ' || ${missedSpans.missedUntil} || ' replaces it.'`,
             createdAt: now,
             updatedAt: now,
           }),
@@ -65,7 +65,7 @@ export const insertSkipped = unguarded(() =>
 
 const recorded = jsonRows('recorded', 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom', 'nextFrom')
 
-/** Unless another tick did meanwhile. */
+/** Skips spans that another tick shortened at the same time. */
 export const shortenSpans = unguarded(() =>
   query
     .update(missedSpans)
@@ -74,7 +74,7 @@ export const shortenSpans = unguarded(() =>
     .where(recorded.matches(missedSpans, 'organizationId', 'scheduleId', 'missedUntil', 'missedFrom')),
 )
 
-export const removeSpans = unguarded(() =>
+export const deleteRecordedSpans = unguarded(() =>
   query.delete(missedSpans).where(
     sql`(${missedSpans.organizationId}, ${missedSpans.scheduleId}, ${missedSpans.missedUntil}) in ${query
       .select({
@@ -86,13 +86,13 @@ export const removeSpans = unguarded(() =>
   ),
 )
 
-/** Records some pages. Instants that the ledger would forget at once are left out. */
+/** Records some pages. Leaves out instants that are older than the retention of runs. */
 export async function recordMissedRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
   let [spans] = await runBatch(DB, [selectSpans], { now })
   for (let page = 0; spans.length > 0 && page < PAGES_A_TICK; page++) {
     const instants = instantsOf(spans, oldestRunKept(instant))
-    ;[, , , spans] = await runBatch(DB, [insertSkipped, shortenSpans, removeSpans, selectSpans], {
+    ;[, , , spans] = await runBatch(DB, [insertSkipped, shortenSpans, deleteRecordedSpans, selectSpans], {
       now,
       ...missed.values(instants.missed),
       ...recorded.values(instants.recorded),
@@ -100,7 +100,7 @@ export async function recordMissedRuns({ DB }: TickEnvironment, instant: Date): 
   }
 }
 
-/** The first instants of the spans, oldest first, and where each span begins then. */
+/** The first instants of the spans, oldest first, and the new beginning of each span. */
 function instantsOf(spans: readonly MissedSpan[], oldest: string) {
   const missed = []
   const recorded = []
@@ -114,7 +114,7 @@ function instantsOf(spans: readonly MissedSpan[], oldest: string) {
         next = after(next)
       }
     } catch (error) {
-      // The runtime may lose a time zone that it knew. Its instants can't be told then; the other spans go on.
+      // The runtime may no longer know the time zone. Then the instants of this span are unknown, and it is dropped.
       console.error(JSON.stringify({ scheduleId: span.scheduleId, failure: describeFailure(error) }))
       next = span.missedUntil
     }

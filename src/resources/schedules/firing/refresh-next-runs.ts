@@ -1,7 +1,7 @@
 /**
- * Computes the stored next runs again, once a day and for a restored database: they were computed under the time zone rules
- * of that time. Workers have no version of their time zone data, and a comparison of the rules of all time zones takes
- * several times the CPU of a tick, so each schedule is compared instead.
+ * Computes the stored next runs again, once a day and after a restore, because the rules of time zones change. Workers do
+ * not expose a version of their time zone data, and comparing the rules of all time zones takes several times the CPU of a
+ * tick, so the next run of each schedule is compared instead.
  */
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
@@ -9,14 +9,15 @@ import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { nextRunRefresh, schedules } from '../../../db/schema.ts'
-import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
-import { storingNextRun } from './fire.ts'
+import { jsonRows, query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
+import type { TickEnvironment } from '../../../environment.ts'
+import { SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fire.ts'
 
 const PASS_INTERVAL_MS = 86_400_000
 
-/** So few that a page is done within the 10 ms of CPU that the free plan gives a tick. */
+/** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 100
-/** Three statements a page, of the 50 that D1 allows a tick on the free plan. */
+/** D1 allows 50 statements per tick on the Workers Free plan, and a page takes three. */
 const PAGES_A_TICK = 10
 
 const ONLY_ROW = 1
@@ -36,17 +37,12 @@ export const insertPass = unguarded(() =>
 
 const rowid = sql<number>`${schedules}.rowid`
 
-/** Paused schedules too: without them, a page could read any number of rows. */
+/** Includes paused schedules, so that the number of rows that a page reads is limited. */
 export const selectPage = unguarded(() =>
   query
     .select({
       rowid: rowid.as('rowid'),
-      organizationId: schedules.organizationId,
-      parentType: schedules.parentType,
-      parentId: schedules.parentId,
-      id: schedules.id,
-      cron: schedules.cron,
-      timezone: schedules.timezone,
+      ...scheduleFields,
       enabledAt: schedules.enabledAt,
       lastRunAt: schedules.lastRunAt,
       nextRunAt: schedules.nextRunAt,
@@ -60,20 +56,9 @@ export const selectPage = unguarded(() =>
 
 type Schedule = NonNullable<(typeof selectPage)['row']>
 
-const refreshed = jsonRows(
-  'refreshed',
-  'organizationId',
-  'parentType',
-  'parentId',
-  'id',
-  'cron',
-  'timezone',
-  'enabledAt',
-  'nextRunAt',
-  'newNextRunAt',
-)
+const refreshed = jsonRows('refreshed', ...SCHEDULE_COLUMNS, 'enabledAt', 'nextRunAt', 'newNextRunAt')
 
-/** Unless a tick or a request changed what the next run was computed from, or the next run itself. */
+/** Skips schedules that a tick or a request changed since they were read. */
 export const storeNextRuns = unguarded(() =>
   query
     .update(schedules)
@@ -81,14 +66,13 @@ export const storeNextRuns = unguarded(() =>
     .from(refreshed.table)
     .where(
       and(
-        refreshed.matches(schedules, 'organizationId', 'parentType', 'parentId', 'id'),
-        refreshed.matches(schedules, 'cron', 'timezone', 'enabledAt'),
+        refreshed.matches(schedules, ...SCHEDULE_COLUMNS, 'enabledAt'),
         sql`${schedules.nextRunAt} is ${refreshed.column('nextRunAt')}`,
       ),
     ),
 )
 
-/** Unless another tick did, or another pass began. */
+/** Does nothing if another tick moved the pass on or another pass began. */
 export const movePass = unguarded(() =>
   query
     .update(nextRunRefresh)
@@ -102,7 +86,7 @@ export const movePass = unguarded(() =>
     ),
 )
 
-/** Goes through some pages of the pass that is due. A tick leaves the rest to the next. */
+/** Works on some pages of the pass that is due. The next tick continues. */
 export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const now = instant.toISOString()
   const [[pass = { dueAt: now, cursor: 0 }]] = await runBatch(DB, [selectPass], {})
@@ -112,7 +96,7 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
   let { cursor } = pass
   let [, page] = await runBatch(DB, [insertPass, selectPage], { dueAt, after: cursor })
   for (let count = 0; count < PAGES_A_TICK; count++) {
-    // Only a full page is followed by another.
+    // A page that is not full is the last.
     const last = page[PAGE_SIZE - 1]?.rowid
     ;[, , page] = await runBatch(DB, [storeNextRuns, movePass, selectPage], {
       ...refreshed.values(page.flatMap((schedule) => refresh(schedule, now))),
@@ -127,10 +111,10 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
   }
 }
 
-/** The schedule with its new next run, if it has to change. */
+/** The schedule with its new next run; empty if the next run stays the same. */
 function refresh(schedule: Schedule, now: string): (Schedule & { newNextRunAt: Value })[] {
   const { id, cron, timezone, enabledAt, lastRunAt, nextRunAt, updatedAt } = schedule
-  // What is due is left to fireSchedules. After a change or a run later than a late tick, the next run is newer than this one.
+  // fireSchedules handles schedules that are due. A change or a run after the time of a late tick computed a newer next run.
   const isDue = nextRunAt !== null && nextRunAt <= now
   const isNewer = nextRunAt !== null && (updatedAt > now || (lastRunAt !== null && lastRunAt > now))
   if (enabledAt === null || isDue || isNewer) return []
@@ -138,7 +122,7 @@ function refresh(schedule: Schedule, now: string): (Schedule & { newNextRunAt: V
     const newNextRunAt = nextRun(cron, timezone, new Date(now)).toISOString()
     return newNextRunAt === nextRunAt ? [] : [{ ...schedule, newNextRunAt }]
   } catch (error) {
-    // The runtime may no longer know the time zone.
+    // The runtime may no longer know the time zone. The schedule is paused.
     console.error(JSON.stringify({ scheduleId: id, failure: describeFailure(error) }))
     return [{ ...schedule, newNextRunAt: null }]
   }

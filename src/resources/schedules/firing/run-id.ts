@@ -1,12 +1,12 @@
 /**
- * The ids of runs: a UUID of version 8 (RFC 9562, section 5.8) whose first 48 bits are the instant, in milliseconds, as
- * in version 7, and whose others are of the SHA-256 of schedule and instant. So a run has one id whoever makes it and
- * however often, and ids are in order of time.
+ * The ids of runs: UUIDs of version 8 (RFC 9562, section 5.8). The first 48 bits are the instant in milliseconds, as in
+ * version 7; the others are from the SHA-256 of schedule and instant. So repeated attempts to insert a run have the same
+ * id, and ids are in order of time.
  */
 import { sha256 } from '../../../crypto/digest.ts'
 
 const TIME_DIGITS = 12
-/** The last instant whose year has four digits: times are compared as text. */
+/** The last instant whose year has four digits, because times are compared as text. */
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** @param scheduledAt ISO 8601 in UTC, after 1970. */
@@ -24,7 +24,7 @@ export function runIdOf(scheduleId: string, scheduledAt: string): string {
   return groups.join('-')
 }
 
-/** The instant of a run by its id; of any other UUID, a place in time. */
+/** The instant of a run. Any other UUID gives a position in time too. */
 export function instantOfRunId(id: string): string {
   const time = Number.parseInt(id.replaceAll('-', '').slice(0, TIME_DIGITS), 16)
   return new Date(Math.min(time, LATEST_MS)).toISOString()
