@@ -127,9 +127,9 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   deleteUser: { [AS_IT_IS]: 5, 'it has a key': 7 + AUDIT_EVENT_ROWS },
   putPin: { [AS_IT_IS]: 3 },
   deletePin: { [AS_IT_IS]: 1 },
-  updateProjectSchedule: { [AS_IT_IS]: 2, 'it is paused': 1, 'it is resumed': 2 },
+  updateProjectSchedule: { [AS_IT_IS]: 2, 'the schedule is paused': 1, 'the schedule is resumed': 2 },
   deleteProjectSchedule: { [AS_IT_IS]: 5 },
-  updateAgentSchedule: { [AS_IT_IS]: 2, 'it is paused': 1, 'it is resumed': 2 },
+  updateAgentSchedule: { [AS_IT_IS]: 2, 'the schedule is paused': 1, 'the schedule is resumed': 2 },
   deleteAgentSchedule: { [AS_IT_IS]: 5 },
   // The run with its three indexes, and when the schedule ran last; one more to be sent, and for the Idempotency-Key.
   createProjectScheduleRun: {

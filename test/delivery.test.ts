@@ -30,7 +30,7 @@ afterEach(() => {
 
 type Setup = Awaited<ReturnType<typeof withSchedule>>
 
-/** An organization with a run endpoint that answers so, and a schedule that has been enabled for an hour. */
+/** An organization with a run endpoint that gives these answers, and a schedule that has been enabled for an hour. */
 async function withSchedule(...answers: Answer[]) {
   const workspace = await Workspace.create()
   const key = await workspace.addKey()
@@ -47,7 +47,7 @@ async function addSchedule(workspace: Workspace, projectId: string, id?: string)
   return scheduleId
 }
 
-/** With a run that is in the queue. */
+/** The same with a queued run. */
 async function withRun(...answers: Answer[]) {
   const setup = await withSchedule(...answers)
   return { ...setup, ...(await addRun(setup)) }
@@ -62,7 +62,7 @@ async function addRun(
   return { runId, reference: referenceTo(await runOf(workspace, runId)) }
 }
 
-/** With this many runs that are in the queue. */
+/** The same with this many queued runs. */
 async function addRuns(setup: Pick<Setup, 'workspace' | 'scheduleId'>, count: number) {
   const references: RunReference[] = []
   for (let index = 0; index < count; index++) {
@@ -71,7 +71,7 @@ async function addRuns(setup: Pick<Setup, 'workspace' | 'scheduleId'>, count: nu
   return references
 }
 
-/** What the queue would bring now. */
+/** The reference to the run as the queue would deliver it now. */
 function referenceTo({ organizationId, scheduleId, scheduledAt, attempts }: Record<string, unknown>) {
   return { organizationId, scheduleId, scheduledAt, attempts } as RunReference
 }
@@ -85,7 +85,7 @@ async function runOf(workspace: Workspace, runId: string): Promise<Record<string
 const deliver = (runs: RunReference[], environment?: Partial<Environment>) =>
   deliverBatch([{ runs }], environment)
 
-/** Delivers a run as it is in the ledger now. */
+/** Delivers a run as it is in the runs table now. */
 async function deliverNow(workspace: Workspace, runId: string, environment?: Partial<Environment>) {
   await deliver([referenceTo(await runOf(workspace, runId))], environment)
 }
@@ -94,7 +94,7 @@ async function poll(isDone: () => Promise<boolean>): Promise<void> {
   await vi.waitFor(async () => expect(await isDone()).toBe(true), { timeout: 20_000, interval: 50 })
 }
 
-/** Something happens before the call to the database with this number, from 0. */
+/** A database; `happens` runs before the call with this number, from 0. */
 function databaseThat(happens: () => unknown, call = 1): D1Database {
   let calls = 0
   return databaseWith(async (statements) => {
@@ -103,12 +103,12 @@ function databaseThat(happens: () => unknown, call = 1): D1Database {
   })
 }
 
-/** The network, where the tests' receiver can't answer so. @returns what was sent. */
+/** Replaces the network, for answers that the receiver of the tests cannot give. @returns the requests. */
 function networkThat(answer: (signal: AbortSignal) => Promise<Response>) {
   return vi.spyOn(globalThis, 'fetch').mockImplementation((_, init) => answer(init?.signal as AbortSignal))
 }
 
-/** A message that was received, as the library takes it. */
+/** A received message, as the library expects it. */
 function messageOf({ body, headers }: Received) {
   return { body, headers: { ...headers } as Record<string, string> }
 }
@@ -121,7 +121,7 @@ async function only(receiver: Receiver): Promise<Received> {
 }
 
 describe('a delivery', () => {
-  it('is a POST of the run, and of nothing else', async () => {
+  it('is a POST of the run only', async () => {
     const { workspace, receiver, projectId, scheduleId, runId, reference } = await withRun(200)
     const before = Math.floor(Date.now() / 1000)
     await deliver([reference])
@@ -160,7 +160,7 @@ describe('a delivery', () => {
     })
   })
 
-  it('tells the agent of an agent’s schedule', async () => {
+  it('has the agent of an agent schedule', async () => {
     const { workspace, receiver } = await withSchedule(200)
     const agentId = await workspace.addAgent()
     const scheduleId = await workspace.addSchedule('agent', agentId, { cron: '5 4 * * *' })
@@ -177,7 +177,7 @@ describe('a delivery', () => {
     expect((await only(receiver)).headers['webhook-id']).toBe(runId)
   })
 
-  it('comes of a tick, for a schedule that is due', async () => {
+  it('is sent after a tick for a schedule that is due', async () => {
     const { workspace, receiver, scheduleId } = await withSchedule(200)
     const scheduledAt = ago(MINUTE_MS / 2)
     await workspace.change(schedules, scheduleId, { nextRunAt: scheduledAt })
@@ -194,7 +194,7 @@ describe('a receiver with the public library', () => {
     return { ...setup, ...messageOf(await only(setup.receiver)), library: new Webhook(setup.secret) }
   }
 
-  it('accepts what it gets', async () => {
+  it('accepts a delivery', async () => {
     const { library, body, headers, runId } = await received()
     expect(library.verify(body, headers)).toEqual(JSON.parse(body))
     expect(headers['webhook-id']).toBe(runId)
@@ -218,19 +218,19 @@ describe('a receiver with the public library', () => {
           ),
         }),
     ],
-  ])('refuses it with %s changed', async (_, change) => {
+  ])('rejects it with %s changed', async (_, change) => {
     const { library, body, headers } = await received()
     const message = { body, headers }
     change(message)
     expect(() => library.verify(message.body, message.headers)).toThrow('No matching signature found')
   })
 
-  it('refuses it with another secret', async () => {
+  it('rejects it with another secret', async () => {
     const { body, headers } = await received()
     expect(() => new Webhook(mintSecret()).verify(body, headers)).toThrow('No matching signature found')
   })
 
-  it('refuses it when it is over five minutes old', async () => {
+  it('rejects it when it is more than five minutes old', async () => {
     const { library, body, headers } = await received()
     const sentAt = Number(headers['webhook-timestamp']) * 1000
     vi.useFakeTimers({ toFake: ['Date'], now: sentAt + 5 * MINUTE_MS })
@@ -241,7 +241,7 @@ describe('a receiver with the public library', () => {
     expect(() => library.verify(body, { ...headers, 'webhook-timestamp': timestamp })).toThrow('No matching')
   })
 
-  it('accepts a retry that comes hours later: each attempt is signed anew', async () => {
+  it('accepts a retry hours later, because each attempt has a new signature', async () => {
     const { workspace, receiver, secret, runId } = await withRun(500, 200)
     await deliverNow(workspace, runId)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 4 * HOUR_MS })
@@ -252,7 +252,7 @@ describe('a receiver with the public library', () => {
     expect(() => new Webhook(secret).verify(String(first?.body), first?.headers ?? {})).toThrow('too old')
   })
 
-  it('accepts it with either secret during a rotation, and with the new one after', async () => {
+  it('accepts it with either secret during a rotation, and with the new one afterwards', async () => {
     const { workspace, key, receiver, secret, scheduleId } = await withSchedule(200)
     const rotated = await request('POST', '/v1/run-endpoint/rotate', { key, json: { overlapSeconds: 3600 } })
     const expiry = Date.parse(rotated.body.previousSecretExpiresAt)
@@ -276,14 +276,14 @@ describe('a receiver with the public library', () => {
   })
 })
 
-describe('an answer', () => {
-  it.each([200, 201, 202, 206, 226, 299])('of %i takes the run', async (status) => {
+describe('a response', () => {
+  it.each([200, 201, 202, 206, 226, 299])('of %i accepts the run', async (status) => {
     const { workspace, runId, reference } = await withRun(status)
     await deliver([reference])
     expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, lastError: null })
   })
 
-  it.each([204, 205])('of %i, which has no body, takes the run', async (status) => {
+  it.each([204, 205])('of %i, which has no body, accepts the run', async (status) => {
     const { workspace, runId, reference } = await withRun(200)
     networkThat(async () => new Response(null, { status }))
     await deliver([reference])
@@ -292,7 +292,7 @@ describe('an answer', () => {
 
   it.each([
     300, 301, 302, 303, 307, 308, 400, 401, 404, 408, 409, 411, 413, 422, 429, 500, 502, 503, 504, 599,
-  ])('of %i does not, and the run is to be sent again', async (status) => {
+  ])('of %i does not accept the run, which is retried', async (status) => {
     const { workspace, receiver, runId, reference } = await withRun(status)
     await deliver([reference])
     await only(receiver)
@@ -316,7 +316,7 @@ describe('an answer', () => {
     })
   })
 
-  it('that never comes is waited for 15 seconds', async () => {
+  it('that never comes times out after 15 seconds', async () => {
     const { workspace, receiver, runId, reference } = await withRun('hang')
     await deliver([reference])
     await only(receiver)
@@ -332,7 +332,7 @@ describe('an answer', () => {
     new Error('Network connection lost. whsec_inner'),
     new DOMException('The operation was aborted. whsec_inner', 'AbortError'),
     'whsec_inner',
-  ])('that breaks off is told in constant words: %s', async (error) => {
+  ])('that breaks off is recorded with a constant message: %s', async (error) => {
     const { workspace, runId, reference } = await withRun(200)
     networkThat(() => Promise.reject(error))
     await deliver([reference])
@@ -341,17 +341,17 @@ describe('an answer', () => {
     expect(run.sendAfter).toEqual(expect.any(String))
   })
 
-  it('is not read: its words are nowhere', async () => {
+  it('is not read, and its text is not stored', async () => {
     const { workspace, reference } = await withRun(500)
     await deliver([reference])
     expect(JSON.stringify(await workspace.dump('runs'))).not.toContain('nobody reads')
   })
 })
 
-describe('what was not taken', () => {
+describe('a failed delivery', () => {
   const PAUSES = [1, 5, 15, 60, 180].map((minutes) => minutes * MINUTE_MS)
 
-  it('is sent again after growing pauses, with the same id and body, and failed after the sixth time', async () => {
+  it('is retried after growing pauses, with the same id and body, and the run fails after the sixth attempt', async () => {
     const { workspace, receiver, runId } = await withRun(500, 501, 502, 503, 504, 505)
     for (const [index, pause] of PAUSES.entries()) {
       const before = Date.now()
@@ -375,7 +375,7 @@ describe('what was not taken', () => {
     expect(new Set(received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([runId]))
   })
 
-  it('does not come back together', async () => {
+  it('is retried at a random time', async () => {
     const setup = await withSchedule(500)
     const runs = []
     for (let index = 0; index < 20; index++) {
@@ -391,7 +391,7 @@ describe('what was not taken', () => {
     expect(Math.max(...instants) - Math.min(...instants)).toBeGreaterThan(after - before + MINUTE_MS)
   })
 
-  it('is put into the queue by a tick at its time, not before', async () => {
+  it('is put into the queue by a tick when the retry is due, not before', async () => {
     const { workspace, runId } = await withRun(500)
     await deliverNow(workspace, runId)
     const due = Date.parse(String((await runOf(workspace, runId)).sendAfter))
@@ -408,7 +408,7 @@ describe('what was not taken', () => {
     expect(mine()).toMatchObject([{ ...referenceTo(await runOf(workspace, runId)), attempts: 1 }])
   })
 
-  it('is delivered when it is taken at last, and its error is forgotten', async () => {
+  it('is delivered by a later attempt, and its error is cleared', async () => {
     const { workspace, runId } = await withRun(500, 'break', 200)
     for (const status of ['pending', 'pending', 'delivered']) {
       await deliverNow(workspace, runId)
@@ -421,7 +421,7 @@ describe('what was not taken', () => {
 describe('a receiver that answers 410', () => {
   const GONE = 'HTTP 410: the run endpoint was deleted'
 
-  it('gets no more: the run endpoint is removed, and the run waits to be pulled', async () => {
+  it('gets no more runs: the run endpoint is deleted, and the run waits to be pulled', async () => {
     const { workspace, key, receiver, runId, reference } = await withRun(410)
     await deliver([reference])
     await tick(env, new Date())
@@ -439,7 +439,7 @@ describe('a receiver that answers 410', () => {
     expect((await request('POST', `/v1/runs/${runId}/acknowledge`, { key })).body.status).toBe('delivered')
   })
 
-  it('keeps no other run from being delivered', async () => {
+  it('does not prevent other runs from being delivered', async () => {
     const setup = await withSchedule(410, 200)
     const runs = [await addRun(setup, { scheduledAt: ago(1000) }), await addRun(setup)]
     await deliver(runs.map(({ reference }) => reference))
@@ -448,7 +448,7 @@ describe('a receiver that answers 410', () => {
     expect(await setup.workspace.dump('runEndpoints')).toEqual([])
   })
 
-  it('stands in for no other: a run endpoint that was set to another URL meanwhile stays, and gets the run', async () => {
+  it('does not delete a run endpoint that was set to another URL since, which gets the run', async () => {
     const { workspace, key, runId, reference } = await withRun(410)
     const { url } = new Receiver()
     const json = { url }
@@ -461,7 +461,7 @@ describe('a receiver that answers 410', () => {
     expect((await request('GET', '/v1/run-endpoint', { key })).body.url).toBe(url)
   })
 
-  it('is the endpoint of one organization alone, also at the same URL', async () => {
+  it('loses the run endpoint of one organization only, even if another has the same URL', async () => {
     const { receiver, reference } = await withRun(410, 200)
     const elsewhere = await Workspace.create()
     await elsewhere.addRunEndpoint(receiver.url)
@@ -471,7 +471,7 @@ describe('a receiver that answers 410', () => {
 })
 
 describe('without a run endpoint', () => {
-  it('a run that is in the queue waits to be pulled', async () => {
+  it('a queued run waits to be pulled', async () => {
     const { workspace, key, receiver, runId, reference } = await withRun(200)
     expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
     await deliver([reference])
@@ -480,7 +480,7 @@ describe('without a run endpoint', () => {
     expect((await request('GET', '/v1/runs', { key })).body.items).toMatchObject([{ id: runId }])
   })
 
-  it('a run keeps what was wrong with its last attempt', async () => {
+  it('a run keeps the error of its last attempt', async () => {
     const { workspace, runId, reference } = await withRun(503)
     await deliver([reference])
     await workspace.removeRunEndpoint()
@@ -493,8 +493,8 @@ describe('without a run endpoint', () => {
   })
 })
 
-describe('a run endpoint that is set after a run was made', () => {
-  /** Deletes the run endpoint, and sets another one. */
+describe('a run endpoint that is set after a run was created', () => {
+  /** Deletes the run endpoint and sets another one. */
   async function replaceEndpoint({ key }: Pick<Setup, 'key'>) {
     const receiver = new Receiver()
     expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
@@ -503,7 +503,7 @@ describe('a run endpoint that is set after a run was made', () => {
     return receiver
   }
 
-  it('does not get one that waits for its retry', async () => {
+  it('does not get the run if it waits for its retry', async () => {
     const { workspace, key, runId, reference } = await withRun(503)
     await deliver([reference])
     const receiver = await replaceEndpoint({ key })
@@ -514,7 +514,7 @@ describe('a run endpoint that is set after a run was made', () => {
     expect(body.items).toMatchObject([{ id: runId, lastError: 'HTTP 503' }])
   })
 
-  it('does not get one that is in the queue', async () => {
+  it('does not get the run if it is queued', async () => {
     const { workspace, key, runId, reference } = await withRun(200)
     const receiver = await replaceEndpoint({ key })
     await deliver([reference])
@@ -522,7 +522,7 @@ describe('a run endpoint that is set after a run was made', () => {
     expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 0, sendAfter: null })
   })
 
-  it('does not get one whose run endpoint answered 410', async () => {
+  it('does not get the run if the previous run endpoint returned 410', async () => {
     const { key, runId, reference, ...setup } = await withRun(503, 410)
     await deliver([reference])
     await deliver([(await addRun(setup, { scheduledAt: ago(HOUR_MS) })).reference])
@@ -533,7 +533,7 @@ describe('a run endpoint that is set after a run was made', () => {
     expect(await runOf(setup.workspace, runId)).toMatchObject({ status: 'pending', sendAfter: null })
   })
 
-  it('gets those that are made from then on', async () => {
+  it('gets runs that are created later', async () => {
     const { key, ...setup } = await withSchedule(200)
     const receiver = await replaceEndpoint({ key })
     const { reference } = await addRun(setup)
@@ -541,7 +541,7 @@ describe('a run endpoint that is set after a run was made', () => {
     await only(receiver)
   })
 
-  it('is another one: a change of the URL has the runs that are not delivered sent there', async () => {
+  it('differs from a change of the URL, after which pending runs are sent to the new URL', async () => {
     const { workspace, key, runId } = await withRun(503)
     await deliverNow(workspace, runId)
     const receiver = new Receiver()
@@ -553,7 +553,7 @@ describe('a run endpoint that is set after a run was made', () => {
 })
 
 describe('a slow run endpoint', () => {
-  /** The network, which answers the request of a run when the test says so. */
+  /** A network that responds to the request of a run when the test says so. */
   function slowNetwork(isSlow: (runId: string) => boolean = () => true) {
     const answers: ((response: Response) => void)[] = []
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
@@ -569,7 +569,7 @@ describe('a slow run endpoint', () => {
     }
   }
 
-  /** Hands a message over, and does not wait for what goes on after it. */
+  /** Delivers a message, and does not wait for the work that continues after it. */
   function handOver(message: RunMessage, environment: Partial<Environment> = {}) {
     const context = createExecutionContext()
     const body = { id: '1', timestamp: new Date(), attempts: 1, body: message }
@@ -578,7 +578,7 @@ describe('a slow run endpoint', () => {
     return { handled, rest: () => waitOnExecutionContext(context) }
   }
 
-  /** A queue that only remembers. */
+  /** A queue that only records its messages. */
   function recordingQueue() {
     const messages: RunMessage[] = []
     const sendBatch = async (batch: Iterable<{ body: RunMessage }>) => {
@@ -595,7 +595,7 @@ describe('a slow run endpoint', () => {
       .run()
   }
 
-  it('holds up no other organization', async () => {
+  it('does not delay other organizations', async () => {
     const slow = await withSchedule('hang')
     const references = await addRuns(slow, 100)
     const messages = Array.from({ length: 20 }, (_, index) => references.slice(index * 5, index * 5 + 5))
@@ -607,7 +607,7 @@ describe('a slow run endpoint', () => {
 
     await poll(async () => (await runOf(other.workspace, other.runId)).status === 'delivered')
     expect(await isOver()).toBe(0)
-    // Those of the first message go on after it; all others go through the queue of slow run endpoints.
+    // The requests of the first message continue after it; all others go through the queue of slow run endpoints.
     await poll(async () => (await isOver()) >= 5)
     const [run] = (await slow.workspace.dump('runs')).filter(({ attempts }) => attempts === 1)
     expect(run).toMatchObject({ status: 'pending', lastError: 'No response within 15 seconds.' })
@@ -615,7 +615,7 @@ describe('a slow run endpoint', () => {
     await slow.workspace.removeRunEndpoint()
   })
 
-  it('is remembered, and its answer is still recorded', async () => {
+  it('is marked as slow, and its response is still recorded', async () => {
     const { workspace, runId, reference } = await withRun()
     const { answer } = slowNetwork()
     const { handled, rest } = handOver({ runs: [reference] })
@@ -627,7 +627,7 @@ describe('a slow run endpoint', () => {
     expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, sendAfter: null })
   })
 
-  it('does not keep what is answered from being recorded', async () => {
+  it('does not delay the recording of other responses', async () => {
     const setup = await withSchedule()
     const fast = await addRun(setup, { scheduledAt: ago(1000) })
     const slow = await addRun(setup)
@@ -643,16 +643,16 @@ describe('a slow run endpoint', () => {
   })
 
   it.each<[string, Answer]>([
-    ['takes runs', 200],
-    ['refuses them', 500],
+    ['accepts runs', 200],
+    ['rejects them', 500],
     ['breaks off', 'break'],
-  ])('is none that %s in time', async (_, answer) => {
+  ])('is not one that %s in time', async (_, answer) => {
     const { workspace, reference } = await withRun(answer)
     await deliver([reference])
     expect(await slowUntil(workspace)).toBeNull()
   })
 
-  it('gets nothing from the first queue: its messages are moved', async () => {
+  it('gets nothing from the first queue, whose messages are moved', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     await markSlow(workspace)
     const { messages, queue } = recordingQueue()
@@ -663,7 +663,7 @@ describe('a slow run endpoint', () => {
     expect(await runOf(workspace, runId)).toEqual(before)
   })
 
-  it('gets its runs through the queue of its own', async () => {
+  it('gets its runs through the queue of slow run endpoints', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     await markSlow(workspace)
     await env.RUNS.send({ runs: [reference] })
@@ -671,7 +671,7 @@ describe('a slow run endpoint', () => {
     await only(receiver)
   })
 
-  it('gets its runs from the tick through the queue of its own', async () => {
+  it('gets its runs from the tick through the queue of slow run endpoints', async () => {
     const slow = await withSchedule()
     const fast = await withSchedule()
     await markSlow(slow.workspace)
@@ -687,7 +687,7 @@ describe('a slow run endpoint', () => {
     expect(sentTo(slow.workspace)).toEqual([[], [{ runs: [runs.slow.reference], isSlow: true }]])
   })
 
-  it('holds a message of its own queue until all of its runs are answered', async () => {
+  it('holds a message of the slow queue until all of its runs have a response', async () => {
     const { workspace, runId, reference } = await withRun()
     const { answer } = slowNetwork()
     let isHandled = false
@@ -702,21 +702,21 @@ describe('a slow run endpoint', () => {
     expect((await runOf(workspace, runId)).status).toBe('delivered')
   })
 
-  it('is tried through the first queue again once it has not been slow for a while', async () => {
+  it('gets runs through the first queue again some time after it was slow', async () => {
     const { workspace, receiver, reference } = await withRun(200)
     await markSlow(workspace, ago(1000))
     await deliver([reference])
     await only(receiver)
   })
 
-  it('is another one at another URL', async () => {
+  it('is no longer slow at another URL', async () => {
     const { workspace, key } = await withSchedule()
     await markSlow(workspace)
     await request('PUT', '/v1/run-endpoint', { key, json: { url: new Receiver().url } })
     expect(await slowUntil(workspace)).toBeNull()
   })
 
-  it('is not remembered if it was set to another URL meanwhile', async () => {
+  it('is not marked as slow if it was set to another URL since', async () => {
     const { workspace, key, reference } = await withRun()
     const { sent, answer } = slowNetwork()
     const { handled, rest } = handOver({ runs: [reference] })
@@ -728,7 +728,7 @@ describe('a slow run endpoint', () => {
     await rest()
   })
 
-  it('has its run sent again by the tick where D1 fails after the message', async () => {
+  it('gets its run again from the tick if D1 fails after the message', async () => {
     const { workspace, runId, reference } = await withRun()
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { answer } = slowNetwork()
@@ -754,7 +754,7 @@ describe('a slow run endpoint', () => {
 })
 
 describe('a message', () => {
-  it('that comes again sends nothing', async () => {
+  it('that is repeated sends nothing', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     await deliver([reference])
     const run = await runOf(workspace, runId)
@@ -763,7 +763,7 @@ describe('a message', () => {
     expect(await runOf(workspace, runId)).toEqual(run)
   })
 
-  it('that comes twice in a batch sends once', async () => {
+  it('that is twice in a batch sends once', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     await deliverBatch([{ runs: [reference, reference] }, { runs: [reference] }])
     await only(receiver)
@@ -799,7 +799,7 @@ describe('a message', () => {
     expect(await setup.receiver.received()).toEqual([])
   })
 
-  it('of what is not in the ledger sends nothing', async () => {
+  it('of a run that is not in the runs table sends nothing', async () => {
     const { receiver, reference } = await withRun(200)
     const elsewhere = await withRun(200)
     const runs = [
@@ -814,7 +814,7 @@ describe('a message', () => {
 })
 
 describe('a batch', () => {
-  it('of many organizations brings each what is its own, signed with its own secret', async () => {
+  it('of many organizations sends each its own runs, signed with its own secret', async () => {
     const answers: Answer[] = [200, 500, 410, 'break', 202, 404, 200]
     const setups = []
     for (const answer of answers) setups.push(await withRun(answer))
@@ -830,7 +830,7 @@ describe('a batch', () => {
     expect(await Promise.all(endpoints)).toEqual([1, 1, 0, 1, 1, 1, 1])
   })
 
-  it('as large as the service makes them asks the database twice', async () => {
+  it('of the largest size makes two calls to the database', async () => {
     const setup = await withSchedule(200)
     const references = await addRuns(setup, RUNS_A_MESSAGE)
     let calls = 0
@@ -844,7 +844,7 @@ describe('a batch', () => {
     expect(ids.sort()).toEqual((await setup.workspace.dump('runs')).map(({ id }) => String(id)).sort())
   })
 
-  it('sends all of a message at once, and gives each the whole time to answer', async () => {
+  it('sends the runs of a message at the same time, each with the full timeout', async () => {
     const setup = await withSchedule(200)
     const references = await addRuns(setup, RUNS_A_MESSAGE)
     const limits: AbortController[] = []
@@ -871,7 +871,7 @@ describe('a batch', () => {
 })
 
 describe('failures in a row', () => {
-  /** Adds runs of which that became, oldest first, all before the one that is sent. */
+  /** Adds runs of these statuses, oldest first, all before the one that is sent. */
   async function addHistory(setup: Pick<Setup, 'workspace' | 'scheduleId'>, ...history: [string, number][]) {
     const statuses = history.flatMap(([status, count]) => Array.from({ length: count }, () => status))
     for (const [index, status] of statuses.entries()) {
@@ -880,7 +880,7 @@ describe('failures in a row', () => {
     }
   }
 
-  /** Sends a run for the last time. */
+  /** Makes the last attempt to send a run. */
   async function failOnce(setup: Pick<Setup, 'workspace' | 'scheduleId'>, values: Values = {}) {
     await deliver([(await addRun(setup, { attempts: 5, ...values })).reference])
   }
@@ -893,7 +893,7 @@ describe('failures in a row', () => {
   const PAUSED = { enabledAt: null, nextRunAt: null, pausedReason: expect.any(String) }
   const GOES_ON = { enabledAt: expect.any(String), nextRunAt: expect.any(String), pausedReason: null }
 
-  it('pause the schedule at twenty, and it says why', async () => {
+  it('pause the schedule after twenty, with a reason', async () => {
     const setup = await withSchedule(503)
     await addHistory(setup, ['failed', 19])
     const before = await stateOf(setup)
@@ -909,7 +909,7 @@ describe('failures in a row', () => {
     expect(after.updatedAt > before.updatedAt).toBe(true)
   })
 
-  it('pause an agent’s schedule too', async () => {
+  it('pause an agent schedule too', async () => {
     const { workspace, key } = await withSchedule(500)
     const agentId = await workspace.addAgent()
     const scheduleId = await workspace.addSchedule('agent', agentId)
@@ -974,7 +974,7 @@ describe('failures in a row', () => {
     expect(await stateOf(setup)).toMatchObject(isPaused ? PAUSED : GOES_ON)
   })
 
-  it('are in the order of the instants, not of the answers', async () => {
+  it('are in the order of the instants, not of the responses', async () => {
     const hidden = await withSchedule(500)
     await addHistory(hidden, ['failed', 19], ['delivered', 1])
     await failOnce(hidden, { scheduledAt: ago(HOUR_MS * 0.75) })
@@ -986,7 +986,7 @@ describe('failures in a row', () => {
     expect(await stateOf(late)).toMatchObject(PAUSED)
   })
 
-  it('all in one batch count', async () => {
+  it('are counted within one batch', async () => {
     const setup = await withSchedule(500)
     const runs = []
     for (let index = 0; index < 20; index++) {
@@ -997,10 +997,10 @@ describe('failures in a row', () => {
   })
 
   it.each<[string, Answer, number]>([
-    ['a run that will be sent again', 500, 4],
-    ['a run that is taken', 200, 5],
-    ['a run of an endpoint that is gone', 410, 5],
-  ])('are not added to by %s', async (_, answer, attempts) => {
+    ['a run that will be retried', 500, 4],
+    ['a run that is accepted', 200, 5],
+    ['a run of an endpoint that returns 410', 410, 5],
+  ])('do not include %s', async (_, answer, attempts) => {
     const setup = await withSchedule(answer)
     await addHistory(setup, ['failed', 20])
     await failOnce(setup, { attempts })
@@ -1019,7 +1019,7 @@ describe('failures in a row', () => {
     expect([await stateOf(setup), await stateOf(beside)]).toMatchObject([PAUSED, GOES_ON])
   })
 
-  it('pause every schedule of a batch, each with its own words, whatever its id', async () => {
+  it('pause every schedule of a batch, each with its own reason, even if ids are the same', async () => {
     const setup = await withSchedule(500)
     const beside = { ...setup, scheduleId: await addSchedule(setup.workspace, setup.projectId) }
     const elsewhere = await withSchedule(503)
@@ -1040,7 +1040,7 @@ describe('failures in a row', () => {
     ])
   })
 
-  it('leave a schedule that its owner paused as it is', async () => {
+  it('do not change a schedule that a request paused', async () => {
     const setup = await withSchedule(500)
     await addHistory(setup, ['failed', 19])
     const path = `/v1/projects/${setup.projectId}/schedules/${setup.scheduleId}`
@@ -1051,7 +1051,7 @@ describe('failures in a row', () => {
     expect(before.pausedReason).toBeNull()
   })
 
-  it('begin anew when the schedule is resumed', async () => {
+  it('are counted from zero when the schedule is resumed', async () => {
     const setup = await withSchedule(500)
     await addHistory(setup, ['failed', 19])
     await failOnce(setup)
@@ -1067,7 +1067,7 @@ describe('failures in a row', () => {
     expect(await stateOf(setup)).toMatchObject(PAUSED)
   })
 
-  it('let a run on request through while it is paused', async () => {
+  it('do not prevent runs that requests create while the schedule is paused', async () => {
     const setup = await withSchedule(500)
     await addHistory(setup, ['failed', 19])
     await failOnce(setup)
@@ -1079,10 +1079,10 @@ describe('failures in a row', () => {
   })
 })
 
-describe('a secret that does not open', () => {
+describe('a secret that cannot be decrypted', () => {
   const LOST = 'The secret of the run endpoint cannot be decrypted. Rotate it.'
 
-  it('is told in the ledger, and no other organization suffers', async () => {
+  it('is recorded as the error of the run, and does not affect other organizations', async () => {
     const setup = await withSchedule(200)
     const json = { url: setup.receiver.url }
     await setup.workspace.removeRunEndpoint()
@@ -1110,14 +1110,14 @@ describe('a secret that does not open', () => {
     expect(new Webhook(rotated.body.secret).verify(body, headers)).toBeTruthy()
   })
 
-  it('opens under an older key of the ring', async () => {
+  it('is not one that an older key of the key ring encrypted', async () => {
     const { receiver, secret, reference } = await withRun(200)
     await deliver([reference], { ENCRYPTION_KEYS: `${OTHER_KEYS},${ENCRYPTION_KEYS}` })
     const { body, headers } = messageOf(await only(receiver))
     expect(new Webhook(secret).verify(body, headers)).toBeTruthy()
   })
 
-  it('of another organization does not open when it is moved', async () => {
+  it('is one that was copied from another organization', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     const elsewhere = await withSchedule(200)
     const [row] = await elsewhere.workspace.dump('runEndpoints')
@@ -1131,7 +1131,7 @@ describe('a secret that does not open', () => {
   })
 })
 
-describe('a URL that is not allowed any more', () => {
+describe('a URL that is no longer allowed', () => {
   const url = 'http://localhost:8788/runs'
   const local = { LOCAL_RUN_ENDPOINTS: 'on' }
 
@@ -1151,7 +1151,7 @@ describe('a URL that is not allowed any more', () => {
     ])
   })
 
-  it('gets the run where the machine itself is allowed', async () => {
+  it('gets the run where URLs of this machine are allowed', async () => {
     const { workspace, runId, reference } = await withRun(200)
     await workspace.addRunEndpoint(url)
     const network = networkThat(async () => new Response('', { status: 200 }))
@@ -1163,17 +1163,17 @@ describe('a URL that is not allowed any more', () => {
 
 describe('while a run is being delivered', () => {
   it.each<[string, Answer]>([
-    ['taken', 200],
-    ['refused', 500],
-    ['refused for good', 410],
-  ])('it may be acknowledged, and stays so when it is %s', async (_, answer) => {
+    ['accepted', 200],
+    ['rejected', 500],
+    ['rejected with 410', 410],
+  ])('it may be acknowledged, and stays delivered if it is %s', async (_, answer) => {
     const { workspace, key, runId, reference } = await withRun(answer)
     const acknowledge = () => request('POST', `/v1/runs/${runId}/acknowledge`, { key })
     await deliver([reference], { DB: databaseThat(acknowledge) })
     expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', sendAfter: null })
   })
 
-  it('it stays delivered when another consumer, which had it too, gets no answer', async () => {
+  it('it stays delivered if another consumer sends it too and gets no response', async () => {
     const { workspace, receiver, runId, reference } = await withRun(500, 200)
     await deliver([reference], { DB: databaseThat(() => deliver([reference])) })
     expect(await receiver.received()).toHaveLength(2)
@@ -1182,7 +1182,7 @@ describe('while a run is being delivered', () => {
 })
 
 describe('when D1 fails', () => {
-  it('at the first call, nothing is sent; the repetition delivers', async () => {
+  it('at the first call, nothing is sent, and the repeated batch delivers', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     const before = await runOf(workspace, runId)
     await expect(deliver([reference], { DB: failingDatabase(D1_ERROR) })).rejects.toThrow(D1_ERROR)
@@ -1192,7 +1192,7 @@ describe('when D1 fails', () => {
     expect((await runOf(workspace, runId)).status).toBe('delivered')
   })
 
-  it('at the second call, nothing is lost; the repetition delivers again, with the same id and body', async () => {
+  it('at the second call, the repeated batch delivers again, with the same id and body', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     const before = await runOf(workspace, runId)
     const DB = databaseThat(() => Promise.reject(D1_ERROR))
@@ -1205,7 +1205,7 @@ describe('when D1 fails', () => {
     expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1 })
   })
 
-  it('after it recorded, the repetition sends nothing', async () => {
+  it('after the outcome is recorded, the repeated batch sends nothing', async () => {
     const { workspace, receiver, runId, reference } = await withRun(200)
     let calls = 0
     const DB = databaseWith(async (statements) => {
@@ -1221,7 +1221,7 @@ describe('when D1 fails', () => {
 })
 
 describe('no secret', () => {
-  it('is in a log or in the ledger, whatever comes of a delivery', async () => {
+  it('is in a log or in the runs table after any outcome', async () => {
     const logged: unknown[][] = []
     for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
       vi.spyOn(console, method).mockImplementation((...values) => logged.push(values))

@@ -17,11 +17,11 @@ import { Workspace } from './support/workspace.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 1440
-/** What the platform allows one invocation to ask of D1. */
-const MOST_STATEMENTS = 1000
+/** The number of D1 statements that the platform allows one invocation. */
+const MAX_STATEMENTS = 1000
 /** How many missed instants a tick records. */
 const INSTANTS_A_TICK = 10_000
-/** How many rows of a kind a tick purges. */
+/** How many rows of each table a tick purges. */
 const PURGED_A_TICK = 2000
 const KEPT_DAYS = 90
 
@@ -31,7 +31,7 @@ const at = (minutes: number) => new Date(START.getTime() + minutes * MINUTE_MS)
 const iso = (minutes: number) => at(minutes).toISOString()
 
 const EVERY_MINUTE = '* * * * *'
-/** At the minute of the start in each hour. */
+/** Each hour at the minute of the start. */
 const HOURLY = `${START.getUTCMinutes()} * * * *`
 
 const UNKNOWN_ZONE = 'Mars/Olympus_Mons'
@@ -41,7 +41,7 @@ afterEach(async () => {
   await env.DB.batch(all.map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))
 })
 
-/** A queue that keeps what it takes. */
+/** A queue that keeps its messages. */
 function newOutbox() {
   const messages: RunMessage[] = []
   const RUNS = {
@@ -49,7 +49,7 @@ function newOutbox() {
       messages.push(...[...batch].map(({ body }) => body))
     },
   } as unknown as Environment['RUNS']
-  /** Hands what is there to the consumer. */
+  /** Delivers the messages to the consumer. */
   const deliver = () => deliverBatch(messages.splice(0))
   return { messages, environment: { ...env, RUNS }, deliver }
 }
@@ -69,7 +69,7 @@ async function withParents() {
   }
 }
 
-/** A schedule that is due since an instant. @returns its id. */
+/** Adds a schedule that has been due since an instant. @returns its id. */
 async function addDue(
   workspace: Workspace,
   parentId: string,
@@ -82,7 +82,7 @@ async function addDue(
   return id
 }
 
-/** Adds runs that are over, of one instant after the other, the last of them at `until`. */
+/** Adds delivered runs, one per second, the last of them at `until`. */
 async function addOldRuns({ organizationId }: Workspace, scheduleId: string, count: number, until: string) {
   await env.DB.prepare(
     `WITH RECURSIVE "each"(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM "each" WHERE i + 1 < ?3)
@@ -94,7 +94,7 @@ async function addOldRuns({ organizationId }: Workspace, scheduleId: string, cou
     .run()
 }
 
-/** Every instant from one to another, by `nextRun` alone. */
+/** All instants from one to another, computed with `nextRun` only. */
 function walk(cron: string, timezone: string, from: string, to: string): string[] {
   const instants: string[] = []
   let at = nextRun(cron, timezone, new Date(Date.parse(from) - 1))
@@ -102,14 +102,14 @@ function walk(cron: string, timezone: string, from: string, to: string): string[
   return instants
 }
 
-/** The ledger of a schedule: `instant status`, in order. */
-async function ledgerOf(workspace: Workspace, id: string): Promise<string[]> {
+/** The runs of a schedule as `instant status`, in order. */
+async function statusesOf(workspace: Workspace, id: string): Promise<string[]> {
   const runs = (await workspace.dump('runs')).filter(({ scheduleId }) => scheduleId === id)
   expect(runs.every((run) => run.id === runIdOf(id, String(run.scheduledAt)))).toBe(true)
   return runs.map(({ scheduledAt, status }) => `${scheduledAt} ${status}`).sort()
 }
 
-/** The ledger in which the last of the instants is pending, and the others were skipped. */
+/** The runs of the instants if the last is pending, or has the status, and the others were skipped. */
 const skippedBut = (instants: readonly string[], status = 'pending') =>
   instants.map((instant, index) => `${instant} ${index === instants.length - 1 ? status : 'skipped'}`)
 
@@ -154,14 +154,14 @@ describe('after time without ticks', () => {
     { cron: '0 6 * * *', timezone: 'UTC', from: '2026-06-01T06:00:00.000Z', to: '2026-06-02T06:00:00.000Z' },
   ]
   it.each(absences)(
-    'from $from to $to, $cron in $timezone runs for the latest instant, and all others are skipped',
+    'from $from to $to, $cron in $timezone fires for the latest instant, and the others are skipped',
     async ({ cron, timezone, from, to }) => {
       const { workspace, project, receiver, environment, deliver } = await withParents()
       const instants = walk(cron, timezone, from, to)
       const [first = '', latest = ''] = [instants[0], instants.at(-1)]
       const id = await addDue(workspace, project, first, { cron, timezone })
       await tick(environment, new Date(to))
-      expect(await ledgerOf(workspace, id)).toEqual(skippedBut(instants))
+      expect(await statusesOf(workspace, id)).toEqual(skippedBut(instants))
       expect(await workspace.dump('missedSpans')).toEqual([])
       expect(await scheduleOf(workspace, id)).toMatchObject({
         lastRunAt: latest,
@@ -170,7 +170,7 @@ describe('after time without ticks', () => {
       })
       await deliver()
       await tick(environment, new Date(to))
-      expect(await ledgerOf(workspace, id)).toEqual(skippedBut(instants, 'delivered'))
+      expect(await statusesOf(workspace, id)).toEqual(skippedBut(instants, 'delivered'))
       const ids = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
       expect(ids).toEqual([runIdOf(id, latest)])
       for (const { status, lastError, attempts, sendAfter } of await workspace.dump('runs')) {
@@ -184,27 +184,29 @@ describe('after time without ticks', () => {
     },
   )
 
-  it('records more missed instants than a tick may in the next ones, the oldest first, each once', async () => {
+  it('the next ticks record what is too much for one, oldest first, each instant once', async () => {
     const { workspace, project, environment } = await withParents()
     const long = await addDue(workspace, project, -9 * DAY_MINUTES, { cron: EVERY_MINUTE })
     const short = await addDue(workspace, project, -2, { cron: EVERY_MINUTE })
     const { DB, statements } = watchedDatabase()
     await tick({ ...environment, DB }, START)
-    expect(statements.length).toBeLessThan(MOST_STATEMENTS)
-    const ledger = await ledgerOf(workspace, long)
-    expect(ledger).toHaveLength(INSTANTS_A_TICK + 1)
-    expect(ledger.at(-2)).toBe(`${iso(-9 * DAY_MINUTES + INSTANTS_A_TICK - 1)} skipped`)
-    expect(await ledgerOf(workspace, short)).toEqual([`${iso(0)} pending`])
+    expect(statements.length).toBeLessThan(MAX_STATEMENTS)
+    const recorded = await statusesOf(workspace, long)
+    expect(recorded).toHaveLength(INSTANTS_A_TICK + 1)
+    expect(recorded.at(-2)).toBe(`${iso(-9 * DAY_MINUTES + INSTANTS_A_TICK - 1)} skipped`)
+    expect(await statusesOf(workspace, short)).toEqual([`${iso(0)} pending`])
     await Promise.all([tick(environment, START), tick(environment, START)])
     for (const [id, since] of [
       [long, -9 * DAY_MINUTES],
       [short, -2],
     ] as const)
-      expect(await ledgerOf(workspace, id)).toEqual(skippedBut(walk(EVERY_MINUTE, 'UTC', iso(since), iso(0))))
+      expect(await statusesOf(workspace, id)).toEqual(
+        skippedBut(walk(EVERY_MINUTE, 'UTC', iso(since), iso(0))),
+      )
     expect(await workspace.dump('missedSpans')).toEqual([])
   })
 
-  it('knows each span by the expression that the schedule had then', async () => {
+  it('each span has the cron expression that the schedule had then', async () => {
     const { workspace, project, key, environment } = await withParents()
     const id = await addDue(workspace, project, -120, { cron: '*/10 * * * *' })
     const start = nextRun('*/10 * * * *', 'UTC', at(-120)).toISOString()
@@ -215,26 +217,26 @@ describe('after time without ticks', () => {
       200,
     )
     await tick(environment, START)
-    expect(await ledgerOf(workspace, id)).toEqual(skippedBut(walk('*/10 * * * *', 'UTC', start, iso(0))))
+    expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk('*/10 * * * *', 'UTC', start, iso(0))))
   })
 
   it.each([
-    { what: 'grows to the front', first: -120, second: -300 },
-    { what: 'stays as long as it is', first: -300, second: -120 },
+    { what: 'is extended', first: -120, second: -300 },
+    { what: 'keeps its length', first: -300, second: -120 },
   ])(
-    'a span that comes again from another instant, after a clock was set back, $what',
+    'a span that begins again at another instant, because a clock was set back, $what',
     async ({ first, second }) => {
       const { workspace, project, environment } = await withParents()
       const id = await addDue(workspace, project, first)
       await fireSchedules(environment, START)
       await workspace.change(schedules, id, { nextRunAt: iso(second) })
       await tick(environment, START)
-      expect(await ledgerOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
+      expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
       expect(await workspace.dump('missedSpans')).toEqual([])
     },
   )
 
-  it('a span that grows while it is recorded loses nothing', async () => {
+  it('a span that is extended while it is recorded is recorded completely', async () => {
     const { workspace, project, environment } = await withParents()
     const id = await addDue(workspace, project, -120)
     await fireSchedules(environment, START)
@@ -246,11 +248,11 @@ describe('after time without ticks', () => {
     })
     await recordMissedRuns({ ...environment, DB }, START)
     await tick(environment, START)
-    expect(await ledgerOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
+    expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(-300), iso(0))))
     expect(await workspace.dump('missedSpans')).toEqual([])
   })
 
-  it('leaves a run alone that is there already', async () => {
+  it('an existing run does not change', async () => {
     const { workspace, project, environment } = await withParents()
     const id = await addDue(workspace, project, -180)
     await workspace.addRun(id, {
@@ -261,7 +263,7 @@ describe('after time without ticks', () => {
     })
     await workspace.addRun(id, { scheduledAt: iso(0), status: 'delivered', attempts: 1 })
     await tick(environment, START)
-    expect(await ledgerOf(workspace, id)).toEqual(
+    expect(await statusesOf(workspace, id)).toEqual(
       ['skipped', 'failed', 'skipped', 'delivered'].map(
         (status, hour) => `${iso(-180 + hour * 60)} ${status}`,
       ),
@@ -269,7 +271,7 @@ describe('after time without ticks', () => {
     expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: iso(0), nextRunAt: iso(60) })
   })
 
-  it('of more than 90 days, leaves out what is older', async () => {
+  it('of more than 90 days, older instants are not recorded', async () => {
     const { workspace, project, environment } = await withParents()
     const cron = `${START.getUTCMinutes()} */6 * * *`
     const from = nextRun(cron, 'UTC', at(-200 * DAY_MINUTES)).toISOString()
@@ -280,11 +282,11 @@ describe('after time without ticks', () => {
     const kept = new Date(now.getTime() - KEPT_DAYS * DAY_MINUTES * MINUTE_MS).toISOString()
     const instants = walk(cron, 'UTC', kept, now.toISOString())
     expect([KEPT_DAYS * 4 - 1, KEPT_DAYS * 4]).toContain(instants.length)
-    expect(await ledgerOf(workspace, id)).toEqual(skippedBut(instants))
+    expect(await statusesOf(workspace, id)).toEqual(skippedBut(instants))
     expect(await workspace.dump('missedSpans')).toEqual([])
   })
 
-  it('of more than 90 days, delivers the run that makes it good, however old its instant is', async () => {
+  it('of more than 90 days, the latest instant fires even if it is older', async () => {
     const { workspace, project, receiver, environment, deliver } = await withParents()
     const instant = at(-100 * DAY_MINUTES)
     const cron = `${instant.getUTCMinutes()} ${instant.getUTCHours()} ${instant.getUTCDate()} ${instant.getUTCMonth() + 1} *`
@@ -303,7 +305,7 @@ const PARENTS = [
 ] as const
 
 describe.each(PARENTS)('an archived $type', ({ type, path }) => {
-  it('has its schedules skipped, and they go on once it is unarchived', async () => {
+  it('has the runs of its schedules skipped until it is unarchived', async () => {
     const { workspace, receiver, key, environment, messages, deliver, ...parents } = await withParents()
     const id = await addDue(workspace, parents[type], 0, { parentType: type })
     const archive = async (archived: boolean) => {
@@ -332,7 +334,7 @@ describe.each(PARENTS)('an archived $type', ({ type, path }) => {
     expect(messages).toEqual([])
     expect(await receiver.received()).toHaveLength(1)
     const statuses = ['skipped', 'delivered', 'skipped']
-    expect(await ledgerOf(workspace, id)).toEqual(
+    expect(await statusesOf(workspace, id)).toEqual(
       statuses.map((status, hour) => `${iso(hour * 60)} ${status}`),
     )
     expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: iso(60), nextRunAt: iso(180) })
@@ -344,7 +346,7 @@ describe.each(PARENTS)('an archived $type', ({ type, path }) => {
     await request('PATCH', `/v1/${path}/${parents[type]}`, { key, json: { archived: true } })
     await tick(environment, START)
     const instants = [iso(-120), iso(-60), iso(0)]
-    expect(await ledgerOf(workspace, id)).toEqual(skippedBut(instants, 'skipped'))
+    expect(await statusesOf(workspace, id)).toEqual(skippedBut(instants, 'skipped'))
     expect(messages).toEqual([])
   })
 })
@@ -363,14 +365,14 @@ const DELETED = [
 ]
 
 describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
-  /** Ticks until nothing is left. @returns how many ticks it took. */
+  /** Ticks until every deletion is purged. @returns the number of ticks. */
   async function tickToTheEnd(workspace: Workspace, environment: Environment): Promise<number> {
     for (let count = 1; count < 20; count++) {
       await tick(environment, at(count))
       const deletions = await workspace.dump('deletions')
       if (deletions.every(({ purgedAt }) => purgedAt !== null)) return count
     }
-    throw new Error('Something is left after 20 ticks')
+    throw new Error('The purge did not end within 20 ticks')
   }
 
   /** The rows of the schedule in each table. */
@@ -379,7 +381,7 @@ describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
     return rows.flat().filter((row) => row.id === id || row.scheduleId === id)
   }
 
-  it('fires nothing, and nothing of it is left', async () => {
+  it('does not fire, and leaves no rows', async () => {
     const { workspace, key, environment, messages, ...parents } = await withParents()
     const elsewhere = await Workspace.create()
     const parentId = parents[type]
@@ -394,10 +396,10 @@ describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
     await tickToTheEnd(workspace, environment)
     expect(await rowsOf(workspace, id)).toEqual([])
     expect(messages).toEqual([])
-    expect(await ledgerOf(elsewhere, id)).toEqual(skippedBut([iso(-60), iso(0)]))
+    expect(await statusesOf(elsewhere, id)).toEqual(skippedBut([iso(-60), iso(0)]))
   })
 
-  it.each(['at once', 'after a tick'])('loses its ledger and its missed spans, deleted %s', async (when) => {
+  it.each(['at once', 'after a tick'])('leaves no runs and missed spans, deleted %s', async (when) => {
     const { workspace, receiver, key, environment, deliver, ...parents } = await withParents()
     const parentId = parents[type]
     const id = await addDue(workspace, parentId, -8 * DAY_MINUTES, { parentType: type, cron: EVERY_MINUTE })
@@ -418,12 +420,12 @@ describe.each(DELETED)('a deleted $what', ({ type, pathOf }) => {
     const ids = new Set((await receiver.received()).map(({ headers }) => headers['webhook-id']))
     expect(ids).toEqual(new Set([runIdOf(other, iso(0))]))
     await tick(environment, at(ticks + 1))
-    expect(await ledgerOf(workspace, other)).toEqual(skippedBut([iso(-120), iso(-60), iso(0)], 'delivered'))
+    expect(await statusesOf(workspace, other)).toEqual(skippedBut([iso(-120), iso(-60), iso(0)], 'delivered'))
   })
 })
 
 describe('a schedule whose time zone the runtime does not know', () => {
-  it('is paused with a reason after what was due, the others fire, and it goes on when it is mended', async () => {
+  it('fires for the due instant and is paused with a reason, and fires again with another time zone', async () => {
     const { workspace, project, key, environment } = await withParents()
     const lost = await addDue(workspace, project, -120)
     const others = [await addDue(workspace, project, -180), await addDue(workspace, project, 0)]
@@ -433,26 +435,26 @@ describe('a schedule whose time zone the runtime does not know', () => {
     const { body } = await request('GET', path, { key })
     expect(body).toMatchObject({ enabledAt: null, nextRunAt: null, lastRunAt: iso(-120) })
     expect(body.pausedReason).toMatch(/next run could not be computed/)
-    expect(await ledgerOf(workspace, lost)).toEqual([`${iso(-120)} pending`])
+    expect(await statusesOf(workspace, lost)).toEqual([`${iso(-120)} pending`])
     for (const [index, id] of others.entries()) {
       const instants = walk(HOURLY, 'UTC', iso(index === 0 ? -180 : 0), iso(0))
-      expect(await ledgerOf(workspace, id)).toEqual(skippedBut(instants))
+      expect(await statusesOf(workspace, id)).toEqual(skippedBut(instants))
       expect(await scheduleOf(workspace, id)).toMatchObject({ nextRunAt: iso(60), pausedReason: null })
       expect((await scheduleOf(workspace, id))?.enabledAt).not.toBeNull()
     }
     await tick(environment, at(60))
-    expect(await ledgerOf(workspace, lost)).toHaveLength(1)
+    expect(await statusesOf(workspace, lost)).toHaveLength(1)
 
-    const mended = await request('PATCH', path, { key, json: { timezone: 'UTC', enabled: true } })
-    expect(mended.body.pausedReason).toBeNull()
-    await tick(environment, new Date(mended.body.nextRunAt))
-    expect(await ledgerOf(workspace, lost)).toEqual([
+    const resumed = await request('PATCH', path, { key, json: { timezone: 'UTC', enabled: true } })
+    expect(resumed.body.pausedReason).toBeNull()
+    await tick(environment, new Date(resumed.body.nextRunAt))
+    expect(await statusesOf(workspace, lost)).toEqual([
       `${iso(-120)} pending`,
-      `${mended.body.nextRunAt} pending`,
+      `${resumed.body.nextRunAt} pending`,
     ])
   })
 
-  it('and a missed span of such a one stop no other span', async () => {
+  it('loses its missed span, and other spans are still recorded', async () => {
     const { workspace, project, environment } = await withParents()
     const ids = [-240, -180, -120].map((since) => addDue(workspace, project, since))
     const [before, lost, after] = (await Promise.all(ids)) as [string, string, string]
@@ -462,20 +464,20 @@ describe('a schedule whose time zone the runtime does not know', () => {
       .run()
     await recordMissedRuns(environment, START)
     expect(await workspace.dump('missedSpans')).toEqual([])
-    // Of what was missed, only the first instant is known.
-    expect(await ledgerOf(workspace, lost)).toEqual([`${iso(-180)} skipped`, `${iso(0)} pending`])
+    // Only the first of the missed instants is known.
+    expect(await statusesOf(workspace, lost)).toEqual([`${iso(-180)} skipped`, `${iso(0)} pending`])
     for (const [id, since] of [
       [before, -240],
       [after, -120],
     ] as const)
-      expect(await ledgerOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(since), iso(0))))
+      expect(await statusesOf(workspace, id)).toEqual(skippedBut(walk(HOURLY, 'UTC', iso(since), iso(0))))
   })
 })
 
-describe('runs of over 90 days', () => {
+describe('runs of more than 90 days ago', () => {
   const oldest = new Date(START.getTime() - KEPT_DAYS * DAY_MINUTES * MINUTE_MS)
 
-  it('are forgotten, whatever became of them, and no younger ones', async () => {
+  it('are deleted in any status, and newer ones are kept', async () => {
     const { workspace, project, environment } = await withParents()
     const id = await workspace.addSchedule('project', project)
     const statuses = ['pending', 'delivered', 'failed', 'skipped']
@@ -490,17 +492,17 @@ describe('runs of over 90 days', () => {
     const kept = statuses.map(
       (status, index) => `${new Date(oldest.getTime() + index).toISOString()} ${status}`,
     )
-    expect(await ledgerOf(workspace, id)).toEqual(kept)
+    expect(await statusesOf(workspace, id)).toEqual(kept)
   })
 
-  it('are forgotten by the page, and a tick leaves the rest to the next', async () => {
+  it('are deleted page by page, and the next tick continues', async () => {
     const { workspace, project, environment } = await withParents()
     const id = await workspace.addSchedule('project', project)
     await addOldRuns(workspace, id, 35_000, new Date(oldest.getTime() - 1000).toISOString())
     await addOldRuns(workspace, newUuid(), 10, iso(-1))
     const { DB, statements } = watchedDatabase()
     await tick({ ...environment, DB }, START)
-    expect(statements.length).toBeLessThan(MOST_STATEMENTS)
+    expect(statements.length).toBeLessThan(MAX_STATEMENTS)
     const left = (await workspace.dump('runs')).map(({ scheduledAt }) => String(scheduledAt)).sort()
     expect(left).toHaveLength(5010)
     expect(left[4999]).toBe(new Date(oldest.getTime() - 1000).toISOString())

@@ -12,7 +12,7 @@ import { Workspace } from './support/workspace.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 1440
-/** How many schedules a page of the pass has, and how many of them a tick deals with. */
+/** How many schedules a page has, and how many of them a tick processes. */
 const PAGE = 100
 const SCHEDULES_A_TICK = 1000
 
@@ -21,7 +21,7 @@ const START = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS)
 const at = (minutes: number) => new Date(START.getTime() + minutes * MINUTE_MS)
 const iso = (minutes: number) => at(minutes).toISOString()
 
-/** When the tests tick: later than they make their schedules. */
+/** When the tests tick, in minutes: after they created their schedules. */
 const NOW = 10
 const DAILY = '30 9 * * *'
 const BERLIN = 'Europe/Berlin'
@@ -46,16 +46,16 @@ const removeAll = () =>
 beforeEach(removeAll)
 afterEach(removeAll)
 
-/** As a restore does: the next tick begins a pass. */
+/** The next tick begins a pass, as after a restore. */
 const removePass = () => env.DB.prepare('DELETE FROM "nextRunRefresh"').run()
 
 const passes = async () =>
   (await env.DB.prepare('SELECT "dueAt", "cursor" FROM "nextRunRefresh"').all()).results
 
-/** A pass that a tick has completed: the next is due a day later. */
+/** The state after a tick completed a pass: the next is due a day later. */
 const completed = (minutes: number) => [{ dueAt: iso(minutes + DAY_MINUTES), cursor: 0 }]
 
-/** A schedule of each day in Berlin, if nothing else is said. @returns its id. */
+/** Adds a schedule, by default a daily one in Berlin. @returns its id. */
 async function addSchedule(workspace: Workspace, projectId: string, values: Values = {}): Promise<string> {
   const id = await workspace.addSchedule('project', projectId)
   await workspace.change(schedules, id, { cron: DAILY, timezone: BERLIN, ...values })
@@ -67,7 +67,7 @@ async function withProject() {
   return { workspace, projectId: await workspace.addProject(), key: await workspace.addKey() }
 }
 
-/** Adds enabled schedules of each hour that have no next run. */
+/** Adds enabled hourly schedules without a next run. */
 async function addManyWithoutNextRun({ organizationId }: Workspace, projectId: string, count: number) {
   await env.DB.prepare(
     `WITH RECURSIVE "each"(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM "each" WHERE i + 1 < ?3)
@@ -87,7 +87,7 @@ async function countOf(workspace: Workspace, nextRunAt: string | null): Promise<
   return (await workspace.dump('schedules')).filter((schedule) => schedule.nextRunAt === nextRunAt).length
 }
 
-/** The database, in which something happens between a page's read and what is stored for it. */
+/** The database; `happens` runs after a page was read and before its next runs are stored. */
 function databaseBeforeStoring(happens: () => Promise<unknown>): D1Database {
   let calls = 0
   return databaseWith(async (statements) => {
@@ -97,7 +97,7 @@ function databaseBeforeStoring(happens: () => Promise<unknown>): D1Database {
 }
 
 describe('the pass over next runs', () => {
-  it('corrects next runs that were stored under other rules, of projects and agents of any organization', async () => {
+  it('corrects next runs that were computed under other rules, of projects and agents of all organizations', async () => {
     const right = nextAfter(DAILY, BERLIN)
     const changed: [Workspace, string][] = []
     for (const workspace of [await Workspace.create(), await Workspace.create()]) {
@@ -117,7 +117,7 @@ describe('the pass over next runs', () => {
     expect(await passes()).toEqual(completed(NOW))
   })
 
-  it('is made once a day', async () => {
+  it('runs once a day', async () => {
     const { workspace, projectId } = await withProject()
     await tick(env, at(NOW))
     const wrong = iso(10 * DAY_MINUTES)
@@ -142,7 +142,7 @@ describe('the pass over next runs', () => {
     expect(use.statements).toEqual([expect.objectContaining({ rowsRead: 1, rowsWritten: 0 })])
   })
 
-  it('writes no schedule whose next run is right', async () => {
+  it('does not write schedules whose next run is right', async () => {
     const { workspace, projectId } = await withProject()
     for (const timezone of [BERLIN, 'America/New_York', 'Asia/Kolkata', 'UTC'])
       await addSchedule(workspace, projectId, { timezone, nextRunAt: nextAfter(DAILY, timezone) })
@@ -158,13 +158,13 @@ describe('the pass over next runs', () => {
     expect(await workspace.dump('schedules')).toEqual(before)
   })
 
-  it('goes page by page, and a tick leaves the rest to the next', async () => {
+  it('works page by page, and the next tick continues', async () => {
     const { workspace, projectId } = await withProject()
     const count = SCHEDULES_A_TICK + PAGE + 1
     await addManyWithoutNextRun(workspace, projectId, count)
     const { DB, ...use } = watchedDatabase()
     await refreshNextRuns({ ...env, DB }, at(NOW))
-    // With the other tasks of a tick, it stays below the 50 of the free plan.
+    // With the other tasks of a tick, it stays below the 50 statements of the Workers Free plan.
     expect(use.statements.length).toBeLessThanOrEqual(35)
     expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(SCHEDULES_A_TICK)
     await tick(env, at(NOW + 1))
@@ -172,7 +172,7 @@ describe('the pass over next runs', () => {
     expect(await passes()).toEqual(completed(NOW + 1))
   })
 
-  it.each([0, 1, PAGE - 1, PAGE, PAGE + 1])('ends, of %i schedules', async (count) => {
+  it.each([0, 1, PAGE - 1, PAGE, PAGE + 1])('ends with %i schedules', async (count) => {
     const { workspace, projectId } = await withProject()
     if (count > 0) await addManyWithoutNextRun(workspace, projectId, count)
     await tick(env, at(NOW))
@@ -180,7 +180,7 @@ describe('the pass over next runs', () => {
     expect(await passes()).toEqual(completed(NOW))
   })
 
-  it('ends when the schedules that it has not reached are deleted', async () => {
+  it('ends if the schedules that it has not reached are deleted', async () => {
     const { workspace, projectId } = await withProject()
     await addManyWithoutNextRun(workspace, projectId, SCHEDULES_A_TICK + 1)
     await refreshNextRuns(env, at(NOW))
@@ -190,7 +190,7 @@ describe('the pass over next runs', () => {
     expect(await passes()).toEqual(completed(NOW + 1))
   })
 
-  it('starts over when its row is deleted, as by a restore', async () => {
+  it('starts again if its row is deleted, as by a restore', async () => {
     const { workspace, projectId } = await withProject()
     await addManyWithoutNextRun(workspace, projectId, SCHEDULES_A_TICK + 1)
     await refreshNextRuns(env, at(NOW))
@@ -201,7 +201,7 @@ describe('the pass over next runs', () => {
     expect(await passes()).toEqual(completed(NOW + 2))
   })
 
-  it('leaves what is due to fire', async () => {
+  it('does not change schedules that are due', async () => {
     const { workspace, projectId } = await withProject()
     const id = await addSchedule(workspace, projectId, { cron: HOURLY, timezone: 'UTC', nextRunAt: iso(NOW) })
     await refreshNextRuns(env, at(NOW))
@@ -210,7 +210,7 @@ describe('the pass over next runs', () => {
 })
 
 describe('an enabled schedule without a next run', () => {
-  it('gets the next from now on, nothing fires for the time before, and a paused one stays paused', async () => {
+  it('gets one from now on and does not fire for the past, and a paused one stays paused', async () => {
     const { workspace, projectId, key } = await withProject()
     const id = await addSchedule(workspace, projectId, { cron: HOURLY, timezone: 'UTC', nextRunAt: null })
     const paused = await addSchedule(workspace, projectId)
@@ -229,7 +229,7 @@ describe('an enabled schedule without a next run', () => {
   })
 
   it.each([{ enabled: true }, { cron: DAILY }, { timezone: 'UTC' }, { cron: HOURLY, timezone: 'UTC' }])(
-    'gets one from a change to %j too',
+    'gets one from an update to %j too',
     async (json) => {
       const { workspace, projectId, key } = await withProject()
       const id = await addSchedule(workspace, projectId, { cron: HOURLY, timezone: 'UTC', nextRunAt: null })
@@ -246,7 +246,7 @@ describe('a schedule whose next run cannot be computed', () => {
   it.each([
     { what: 'stored', nextRunAt: iso(DAY_MINUTES) },
     { what: 'to be computed', nextRunAt: null },
-  ])('is paused with a reason, its next run $what, and logged once', async ({ nextRunAt }) => {
+  ])('is paused with a reason and logged once, if its next run is $what', async ({ nextRunAt }) => {
     const { workspace, projectId, key } = await withProject()
     const lost = await addSchedule(workspace, projectId, { timezone: UNKNOWN_ZONE, nextRunAt })
     const other = await addSchedule(workspace, projectId, { nextRunAt: null })
@@ -265,12 +265,12 @@ describe('a schedule whose next run cannot be computed', () => {
   })
 })
 
-describe('while the pass is under way', () => {
+describe('during a pass', () => {
   it.each([
     { what: 'gets another expression', json: { cron: YEARLY.replace('0 0', '15 4') } },
     { what: 'gets another time zone', json: { timezone: 'Asia/Tokyo' } },
     { what: 'is paused', json: { enabled: false } },
-  ])('a schedule that $what keeps the change', async ({ json }) => {
+  ])('a schedule that $what keeps the update', async ({ json }) => {
     for (const nextRunAt of [iso(10 * DAY_MINUTES), null]) {
       const { workspace, projectId, key } = await withProject()
       const id = await addSchedule(workspace, projectId, { cron: YEARLY, nextRunAt })
@@ -292,7 +292,7 @@ describe('while the pass is under way', () => {
   it.each([
     { what: 'expression', before: { cron: HOURLY, timezone: 'UTC' }, change: { cron: YEARLY } },
     { what: 'time zone', before: { cron: YEARLY, timezone: 'Asia/Kolkata' }, change: { timezone: 'UTC' } },
-  ])('a change of the $what is kept, though the next run stays the same', async ({ before, change }) => {
+  ])('an update of the $what is kept, even if the next run stays the same', async ({ before, change }) => {
     const { workspace, projectId, key } = await withProject()
     const nextRunAt = nextAfter(YEARLY, 'UTC')
     const id = await addSchedule(workspace, projectId, { ...before, nextRunAt })
@@ -311,7 +311,7 @@ describe('while the pass is under way', () => {
     expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: iso(120), nextRunAt: iso(180) })
   })
 
-  it('a tick does not move the cursor of a pass that began meanwhile', async () => {
+  it('a tick does not move the cursor of a pass that began since', async () => {
     const { workspace, projectId } = await withProject()
     await addManyWithoutNextRun(workspace, projectId, 1)
     const DB = databaseBeforeStoring(async () => {
@@ -324,7 +324,7 @@ describe('while the pass is under way', () => {
     expect(await passes()).toEqual([{ dueAt: iso(NOW + 1), cursor: 0 }])
   })
 
-  it('ticks at once leave every next run right', async () => {
+  it('concurrent ticks store the right next runs', async () => {
     const { workspace, projectId } = await withProject()
     await addManyWithoutNextRun(workspace, projectId, 3 * PAGE + 1)
     await Promise.all(Array.from({ length: 10 }, () => tick(env, at(NOW))))
@@ -334,7 +334,7 @@ describe('while the pass is under way', () => {
   })
 
   it.each(['before', 'after'] as const)(
-    'a tick that ends %s the commit of any of its calls leaves the rest to the next',
+    'the next tick continues one that ends %s the commit of any of its calls',
     async (when) => {
       const { workspace, projectId } = await withProject()
       await addManyWithoutNextRun(workspace, projectId, 2 * PAGE + 1)
@@ -360,14 +360,14 @@ describe('while the pass is under way', () => {
         expect(await countOf(workspace, nextAfter(HOURLY, 'UTC')), `call ${number}`).toBe(2 * PAGE + 1)
         expect([completed(NOW), completed(NOW + 1)]).toContainEqual(await passes())
       }
-      // The state, the first page, and what is stored of three.
+      // The calls: the state, the first page, and the next runs of three pages.
       expect(number - 1).toBe(5)
     },
   )
 })
 
 describe('a late tick', () => {
-  it('does not overwrite what a later change or run has set', async () => {
+  it('does not overwrite the next run of a later update or run', async () => {
     const { workspace, projectId } = await withProject()
     const changed = await addSchedule(workspace, projectId, {
       cron: '* * * * *',

@@ -32,7 +32,7 @@ async function withVariables(count: number) {
 }
 
 describe('resealing', () => {
-  it('seals what an older key sealed again, so that the older key can go', async () => {
+  it('encrypts the values of an older key with the newest one, so that the older key can be removed', async () => {
     const { workspace, projectId, values } = await withVariables(65)
     expect(new Set(await keyIdsOf(workspace))).toEqual(new Set([OLD_ID]))
     await tick({ ...env, ENCRYPTION_KEYS: BOTH }, new Date())
@@ -41,14 +41,14 @@ describe('resealing', () => {
     await expect(read(workspace, projectId, OLD)).rejects.toThrow('"new-1" is not in ENCRYPTION_KEYS')
   })
 
-  it('does nothing while there is one key, or none', async () => {
+  it('does nothing with one key or none', async () => {
     const { workspace } = await withVariables(2)
     const before = await workspace.dump('environmentVariables')
     for (const ENCRYPTION_KEYS of [OLD, '']) await tick({ ...env, ENCRYPTION_KEYS }, new Date())
     expect(await workspace.dump('environmentVariables')).toEqual(before)
   })
 
-  it('goes on where it stopped', async () => {
+  it('continues after a failure', async () => {
     const { workspace, projectId, values } = await withVariables(45)
     let calls = 0
     const DB = databaseWith(async (statements) => {
@@ -66,7 +66,7 @@ describe('resealing', () => {
     expect(await read(workspace, projectId, NEW)).toEqual(values)
   })
 
-  it('loses nothing that is set meanwhile', async () => {
+  it('keeps values that are set at the same time', async () => {
     const { workspace, projectId, key } = await withVariables(40)
     const environment = { ENCRYPTION_KEYS: BOTH }
     const set = (index: number) =>
@@ -86,7 +86,7 @@ describe('resealing', () => {
     expect(await read(workspace, projectId, BOTH)).toEqual(expected)
   })
 
-  it('leaves what a lost key sealed, and what does not open, and goes on with the others', async () => {
+  it('skips values of a lost key and altered values, and reseals the others', async () => {
     const { workspace, projectId, values } = await withVariables(30)
     const lost = await withVariables(1)
     await env.DB.prepare(
@@ -110,7 +110,7 @@ describe('resealing', () => {
     await expect(read(lost.workspace, lost.projectId, BOTH)).rejects.toThrow('"lost-1" is not in')
   })
 
-  it('takes the secrets of run endpoints along, the one before too', async () => {
+  it('includes the current and the previous secret of run endpoints', async () => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const url = 'https://hooks.example.com/runs'
@@ -124,7 +124,7 @@ describe('resealing', () => {
     ])
   })
 
-  it('is tried again by the next tick, if the database fails', async () => {
+  it('is repeated by the next tick if the database fails', async () => {
     const { workspace } = await withVariables(1)
     const errors = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const DB = failingDatabase(new Error('D1_ERROR: Network connection lost.'))

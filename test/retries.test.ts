@@ -7,7 +7,7 @@ import { Workspace } from './support/workspace.ts'
 const AWAY = 'D1_ERROR: Network connection lost.'
 const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.'
 
-/** A database of which the first calls fail: before the work, or after it. */
+/** A database whose first calls fail before or after their commit. */
 function failingFor(times: number, message: string, when: 'before' | 'after' = 'before') {
   const use = { calls: 0 }
   const DB = databaseWith(async (statements) => {
@@ -86,8 +86,8 @@ const NOT_REPEATABLE: [string, (place: Place, DB: D1Database) => ReturnType<type
   ],
 ]
 
-describe('where the database is away for a moment', () => {
-  it.each(REPEATABLE)('a %s is tried again, and succeeds', async (_, send, status) => {
+describe('if the database is unavailable for a moment', () => {
+  it.each(REPEATABLE)('a %s is retried and succeeds', async (_, send, status) => {
     for (const when of ['before', 'after'] as const) {
       for (const times of [1, 2]) {
         const { DB, use } = failingFor(times, AWAY, when)
@@ -96,7 +96,7 @@ describe('where the database is away for a moment', () => {
     }
   })
 
-  it.each(REPEATABLE)('a %s is tried three times, and no more', async (_, send) => {
+  it.each(REPEATABLE)('a %s is tried at most three times', async (_, send) => {
     const { DB, use } = failingFor(99, AWAY)
     expect((await send(await place(), DB)).status).toBeGreaterThanOrEqual(500)
     expect(use.calls).toBe(3)
@@ -108,15 +108,15 @@ describe('where the database is away for a moment', () => {
   })
 })
 
-describe('a database that has too much to do', () => {
-  it.each([...REPEATABLE, ...NOT_REPEATABLE])('is asked once for a %s', async (_, send) => {
+describe('if the database is overloaded', () => {
+  it.each([...REPEATABLE, ...NOT_REPEATABLE])('a %s is tried once', async (_, send) => {
     const { DB, use } = failingFor(99, OVERLOADED)
     expect((await send(await place(), DB)).status).toBeGreaterThanOrEqual(500)
     expect(use.calls).toBe(1)
   })
 })
 
-it('looking up a key before a large body is repeated too', async () => {
+it('the look-up of an API key before a large body is retried too', async () => {
   const workspace = await Workspace.create()
   const { DB, use } = failingFor(2, AWAY)
   const files = [{ filename: 'SKILL.md', content: '#'.repeat(64 * 1024) }]
@@ -131,7 +131,7 @@ it('looking up a key before a large body is repeated too', async () => {
   expect([status, use.calls]).toEqual([201, 5])
 })
 
-it('what was done and not answered is done once', async () => {
+it('a change whose commit was not confirmed is made once', async () => {
   const { workspace, key, agentId } = await place()
   const { DB } = failingFor(2, AWAY, 'after')
   const { status } = await request('POST', `/v1/agents/${agentId}/schedules`, {

@@ -24,7 +24,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** What the runs of both kinds of schedules have in common, told of each. */
+/** What differs between the two types of parent. */
 const PROJECT = {
   parent: 'project' as 'project' | 'agent',
   add: (workspace: Workspace) => workspace.addProject(),
@@ -57,7 +57,7 @@ async function withSchedule(kind: typeof PROJECT = PROJECT, workspace?: Workspac
   return { workspace: own, key, parentId, scheduleId, schedulePath, path, read, run, ids }
 }
 
-/** Adds runs a minute apart. @returns their ids, the oldest first. */
+/** Adds runs a minute apart. @returns their ids, oldest first. */
 async function addRuns(
   { workspace, scheduleId }: Setup,
   count: number,
@@ -74,7 +74,7 @@ async function addRuns(
 
 const idsOf = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id)
 
-/** Walks through a list. @returns the ids of each page. */
+/** Requests all pages of a list. @returns the ids of each page. */
 async function walk(path: string, key: string, limit: number): Promise<string[][]> {
   const pages: string[][] = []
   let cursor: string | null = ''
@@ -89,7 +89,7 @@ async function walk(path: string, key: string, limit: number): Promise<string[][
   return pages
 }
 
-/** A queue that only remembers. */
+/** A queue that only records its messages. */
 function recordingQueue() {
   const sent: RunReference[] = []
   const sendBatch = async (messages: Iterable<{ body: RunMessage }>) => {
@@ -103,7 +103,7 @@ const deliver = (runs: RunReference[]) => deliverBatch([{ runs }])
 const idempotent = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 
 describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
-  it('are listed in their shape, the latest first', async () => {
+  it('are listed latest first', async () => {
     const setup = await withSchedule(kind)
     const { workspace, key, path, scheduleId, ids } = setup
     const failed = { status: 'failed', attempts: 6, lastError: 'HTTP 500', idempotencyKey: 'a' }
@@ -141,7 +141,7 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
     })
   })
 
-  it('are paged, each once, whatever comes and goes', async () => {
+  it('are listed page by page, each once, while runs are added and deleted', async () => {
     const setup = await withSchedule(kind)
     const all = (await addRuns(setup, 53)).reverse()
     for (const limit of [1, 7, 52, 53, 54, 1000]) {
@@ -161,7 +161,7 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
     expect(idsOf(next.body)).toEqual(all.slice(50))
   })
 
-  it('go on after a cursor of any UUID, as a place in time', async () => {
+  it('continue after any UUID as cursor, as a position in time', async () => {
     const setup = await withSchedule(kind)
     const all = (await addRuns(setup, 5)).reverse()
     const idsAfter = async (cursor: string) => {
@@ -179,12 +179,15 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
     expect(await idsAfter(String(other))).toEqual(all.slice(2))
   })
 
-  it.each(['', 'x', '1', '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7'])('refuse the cursor %j', async (cursor) => {
-    const { path, key } = await withSchedule(kind)
-    expect((await request('GET', `${path}?cursor=${cursor}`, { key })).status).toBe(400)
-  })
+  it.each(['', 'x', '1', '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7'])(
+    'are not listed after the cursor %j: 400',
+    async (cursor) => {
+      const { path, key } = await withSchedule(kind)
+      expect((await request('GET', `${path}?cursor=${cursor}`, { key })).status).toBe(400)
+    },
+  )
 
-  it('are no other schedule’s, here and elsewhere, whatever has the same id', async () => {
+  it('are separate for each schedule and organization, even if ids are the same', async () => {
     const setup = await withSchedule(kind)
     const beside = await withSchedule(kind, setup.workspace)
     const other = await withSchedule(kind === PROJECT ? AGENT : PROJECT, setup.workspace)
@@ -198,14 +201,14 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
     expect(idsOf((await request('GET', setup.path, { key: setup.key })).body)).toEqual([own])
   })
 
-  it('are read while the parent is archived', async () => {
+  it('can be read while the parent is archived', async () => {
     const setup = await withSchedule(kind)
     const ids = await addRuns(setup, 1)
     await kind.archive(setup.workspace, setup.parentId)
     expect(idsOf((await request('GET', setup.path, { key: setup.key })).body)).toEqual(ids)
   })
 
-  it('are not there for another parent, another organization, and once the schedule is deleted', async () => {
+  it('are not found under another parent, in another organization, or after the schedule was deleted', async () => {
     const setup = await withSchedule(kind)
     await addRuns(setup, 1)
     const { workspace, key, path, parentId, scheduleId } = setup
@@ -226,8 +229,8 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
   })
 })
 
-describe.each(KINDS)('running a schedule of a $parent now', (kind) => {
-  it('makes a run of this instant, and is its latest', async () => {
+describe.each(KINDS)('creating a run of a $parent schedule', (kind) => {
+  it('creates a run of this instant and updates lastRunAt', async () => {
     const { workspace, run, read, scheduleId, ids, key } = await withSchedule(kind)
     const schedule = await read()
     const before = now()
@@ -251,14 +254,14 @@ describe.each(KINDS)('running a schedule of a $parent now', (kind) => {
     expect(await read()).toEqual({ ...schedule, lastRunAt: body.scheduledAt })
   })
 
-  it('answers with a Location under the base path that was used, whatever the ids', async () => {
+  it('returns a Location under the base path of the request', async () => {
     const { key, path } = await withSchedule(kind)
     const { headers, body } = await request('POST', PREFIX + path, { key })
     expect(headers.get('Location')).toBe(`${PREFIX}/v1/runs/${body.id}`)
     expect((await request('GET', String(headers.get('Location')), { key })).body).toEqual(body)
   })
 
-  it('goes on while it is paused, and leaves it so', async () => {
+  it('works while the schedule is paused, and does not resume it', async () => {
     const { run, read, key, schedulePath } = await withSchedule(kind)
     await request('PATCH', schedulePath, { key, json: { enabled: false } })
     const paused = await read()
@@ -267,7 +270,7 @@ describe.each(KINDS)('running a schedule of a $parent now', (kind) => {
     expect(await read()).toEqual({ ...paused, lastRunAt: body.scheduledAt })
   })
 
-  it('is refused while the parent is archived', async () => {
+  it('returns 409 while the parent is archived', async () => {
     const { workspace, parentId, run, read } = await withSchedule(kind)
     await kind.archive(workspace, parentId)
     const before = await read()
@@ -277,7 +280,7 @@ describe.each(KINDS)('running a schedule of a $parent now', (kind) => {
     expect([await workspace.dump('runs'), await read(), sent]).toEqual([[], before, []])
   })
 
-  it('is the latest run only if none is later', async () => {
+  it('keeps a later lastRunAt', async () => {
     const { workspace, run, read, scheduleId } = await withSchedule(kind)
     const later = new Date(Date.now() + HOUR_MS).toISOString()
     await env.DB.prepare('UPDATE "schedules" SET "lastRunAt" = ? WHERE "organizationId" = ? AND "id" = ?')
@@ -299,7 +302,7 @@ describe.each(KINDS)('running a schedule of a $parent now', (kind) => {
     expect(await others()).toEqual(before)
   })
 
-  it('leaves its next run and its failures as they are', async () => {
+  it('does not change nextRunAt or pausedReason', async () => {
     const { workspace, run, read } = await withSchedule(kind)
     await env.DB.prepare(
       'UPDATE "schedules" SET "enabledAt" = NULL, "nextRunAt" = NULL, "pausedReason" = ? WHERE "organizationId" = ?',
@@ -313,7 +316,7 @@ describe.each(KINDS)('running a schedule of a $parent now', (kind) => {
 })
 
 describe('an Idempotency-Key', () => {
-  it.each(KINDS)('makes one run of a $parent’s schedule, however often', async (kind) => {
+  it.each(KINDS)('creates one run of a $parent schedule for repeated requests', async (kind) => {
     const { workspace, run, read, parentId, path, key } = await withSchedule(kind)
     const first = await run(idempotent('nightly'))
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5000 })
@@ -331,7 +334,7 @@ describe('an Idempotency-Key', () => {
     expect((await read()).lastRunAt).toBe(schedule.lastRunAt)
   })
 
-  it('answers with the run as it is now, and puts it into no queue again', async () => {
+  it('returns the run as it is now, and does not put it into the queue again', async () => {
     const { workspace, run, key } = await withSchedule()
     await workspace.addRunEndpoint()
     const { sent, RUNS } = recordingQueue()
@@ -344,7 +347,7 @@ describe('an Idempotency-Key', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('makes one run of requests that come at once', async () => {
+  it('creates one run for concurrent requests', async () => {
     const { workspace, run } = await withSchedule()
     const answers = await Promise.all(Array.from({ length: 8 }, () => run(idempotent('at once'))))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
@@ -352,7 +355,7 @@ describe('an Idempotency-Key', () => {
     expect(await workspace.dump('runs')).toHaveLength(1)
   })
 
-  it('is remembered for the schedule: another has its own', async () => {
+  it('is separate for each schedule', async () => {
     const setup = await withSchedule()
     const scheduleId = await setup.workspace.addSchedule('project', setup.parentId)
     const first = await setup.run(idempotent('a'))
@@ -368,7 +371,7 @@ describe('an Idempotency-Key', () => {
     expect(new Set(ids).size).toBe(5)
   })
 
-  it('is remembered where another run has the instant already', async () => {
+  it('works if another run has the same instant', async () => {
     const { workspace, run } = await withSchedule()
     const instant = Date.now()
     vi.useFakeTimers({ toFake: ['Date'], now: instant })
@@ -380,16 +383,16 @@ describe('an Idempotency-Key', () => {
     expect((await workspace.dump('runs')).length).toBe(new Set([first.body.id, second.body.id]).size)
   })
 
-  it.each(['', 'x'.repeat(256)])('of %i characters is refused', async (value) => {
+  it.each(['', 'x'.repeat(256)])('is refused: %j', async (value) => {
     const { workspace, run } = await withSchedule()
     expect((await run(idempotent(value))).status).toBe(400)
     expect(await workspace.dump('runs')).toEqual([])
   })
 })
 
-describe('running now at an instant that has a run', () => {
+describe('creating a run at an instant that has one', () => {
   it.each(['pending', 'delivered', 'failed'])(
-    'answers with it, as it is, and changes nothing of it: %s',
+    'returns the existing run and does not change it: %s',
     async (status) => {
       const { workspace, run, read, scheduleId } = await withSchedule()
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
@@ -407,7 +410,7 @@ describe('running now at an instant that has a run', () => {
     },
   )
 
-  it('does the same of two that come at once', async () => {
+  it('creates one run for concurrent requests', async () => {
     const { workspace, run } = await withSchedule()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     const answers = await Promise.all([run(), run(), run()])
@@ -417,8 +420,8 @@ describe('running now at an instant that has a run', () => {
   })
 })
 
-describe('a run on request', () => {
-  it('is put into the queue at once, and by a tick again if nothing became of it within a minute', async () => {
+describe('a run that a request created', () => {
+  it('is put into the queue at once, and again by a tick if it is still pending after a minute', async () => {
     const { workspace, run, scheduleId } = await withSchedule()
     await workspace.addRunEndpoint()
     const { sent, RUNS } = recordingQueue()
@@ -452,7 +455,7 @@ describe('a run on request', () => {
     })
   })
 
-  it('waits to be pulled where there is no run endpoint, also for one that is set later', async () => {
+  it('waits to be pulled without a run endpoint, even if one is set later', async () => {
     const { workspace, run, key } = await withSchedule()
     const { body } = await run()
     await workspace.addRunEndpoint()
@@ -462,7 +465,7 @@ describe('a run on request', () => {
     expect(idsOf((await request('GET', '/v1/runs', { key })).body)).toEqual([body.id])
   })
 
-  it('is made although the queue fails, and the tick sends it', async () => {
+  it('is created even if the queue fails, and the tick sends it', async () => {
     const { workspace, run } = await withSchedule()
     await workspace.addRunEndpoint()
     const failing = { sendBatch: () => Promise.reject(new Error('Queue sendBatch failed')) }
@@ -475,7 +478,7 @@ describe('a run on request', () => {
     expect(sent.map(({ scheduleId }) => scheduleId)).toContain(body.scheduleId)
   })
 
-  it('is not made while D1 is away, and nothing is put into the queue', async () => {
+  it('is not created or put into the queue while D1 is unavailable', async () => {
     const { workspace, run } = await withSchedule()
     const { sent, RUNS } = recordingQueue()
     vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -487,7 +490,7 @@ describe('a run on request', () => {
 })
 
 describe('listRuns', () => {
-  it('lists the pending runs of all schedules if nothing else is said, the oldest first', async () => {
+  it('lists the pending runs of all schedules by default, oldest first', async () => {
     const setup = await withSchedule()
     const { workspace, key } = setup
     const ofAgent = await withSchedule(AGENT, workspace)
@@ -516,7 +519,7 @@ describe('listRuns', () => {
     expect((await request('GET', '/v1/runs?status=pending', { key })).body).toEqual(body)
   })
 
-  it.each(STATUSES)('lists the runs that are %s, page by page', async (status) => {
+  it.each(STATUSES)('lists the %s runs page by page', async (status) => {
     const setup = await withSchedule()
     const beside = await withSchedule(AGENT, setup.workspace)
     const others = STATUSES.filter((other) => other !== status)
@@ -536,7 +539,7 @@ describe('listRuns', () => {
     }
   })
 
-  it('goes on after a cursor of any UUID, also of a run that was acknowledged meanwhile', async () => {
+  it('continues after any UUID as cursor, also that of a run that was acknowledged since', async () => {
     const setup = await withSchedule()
     const ids = await addRuns(setup, 4)
     const idsAfter = async (cursor: string) =>
@@ -559,7 +562,7 @@ describe('listRuns', () => {
     expect((await request('GET', `/v1/runs?${query}`, { key })).status).toBe(400)
   })
 
-  it('refuses API keys that are restricted to projects, whichever they are', async () => {
+  it('returns 403 for API keys that are restricted to projects', async () => {
     const { workspace, parentId } = await withSchedule()
     for (const projectIds of [[], [parentId]]) {
       const key = await workspace.addKey({ projectIds })
@@ -571,7 +574,7 @@ describe('listRuns', () => {
   it.each<[string, (setup: Setup) => Promise<unknown>]>([
     ['the schedule', ({ workspace, scheduleId }) => workspace.deleteSchedule(scheduleId)],
     ['the project', ({ workspace, parentId }) => workspace.delete('project', parentId)],
-  ])('has no runs of what is deleted: %s', async (_, remove) => {
+  ])('excludes the runs of deleted resources: %s', async (_, remove) => {
     const setup = await withSchedule()
     const { workspace, key } = setup
     const [gone] = await addRuns(setup, 3)
@@ -579,15 +582,15 @@ describe('listRuns', () => {
     await remove(setup)
     expect(await workspace.dump('runs')).toHaveLength(4)
     expect((await walk('/v1/runs?', key, 1)).flat()).toEqual([kept])
-    const limitedKey = await workspace.addKey({ projectIds: [setup.parentId] })
-    for (const each of [key, limitedKey]) {
+    const restrictedKey = await workspace.addKey({ projectIds: [setup.parentId] })
+    for (const each of [key, restrictedKey]) {
       expect((await request('GET', `/v1/runs/${gone}`, { key: each })).status).toBe(404)
       expect((await request('POST', `/v1/runs/${gone}/acknowledge`, { key: each })).status).toBe(404)
     }
     expect((await workspace.dump('runs')).every(({ status }) => status === 'pending')).toBe(true)
   })
 
-  it('has no runs of an agent that is deleted', async () => {
+  it('excludes the runs of a deleted agent', async () => {
     const setup = await withSchedule(AGENT)
     const [gone] = await addRuns(setup, 1)
     await setup.workspace.delete('agent', setup.parentId)
@@ -597,7 +600,7 @@ describe('listRuns', () => {
 })
 
 describe('retrieveRun', () => {
-  it.each(KINDS)('answers with a run of a $parent’s schedule, whatever its status', async (kind) => {
+  it.each(KINDS)('returns a run of a $parent schedule in any status', async (kind) => {
     const { workspace, key, scheduleId, ids } = await withSchedule(kind)
     for (const status of STATUSES) {
       const scheduledAt = ago(STATUSES.indexOf(status) * 1000)
@@ -609,7 +612,7 @@ describe('retrieveRun', () => {
     }
   })
 
-  it('has the same id for a run in two organizations, and shows each its own', async () => {
+  it('separates runs of two organizations that have the same id', async () => {
     const setup = await withSchedule()
     const elsewhere = await Workspace.create()
     await elsewhere.addSchedule('project', await elsewhere.addProject(), { id: setup.scheduleId })
@@ -625,7 +628,7 @@ describe('retrieveRun', () => {
     expect((await request('GET', path, { key: setup.key })).body.status).toBe('failed')
   })
 
-  it('is 404 for what nobody has and for what another organization has, in the same words', async () => {
+  it('returns the same 404 for a run that does not exist and for one of another organization', async () => {
     const [theirs] = await addRuns(await withSchedule(), 1)
     const { key } = await withSchedule()
     for (const [method, suffix] of [
@@ -639,7 +642,7 @@ describe('retrieveRun', () => {
     }
   })
 
-  it('reaches what the key is limited to, and the runs of agents', async () => {
+  it('allows a restricted API key the runs of its projects and of agents', async () => {
     const setup = await withSchedule()
     const { workspace } = setup
     const [ofProject] = await addRuns(setup, 1)
@@ -666,7 +669,7 @@ describe('retrieveRun', () => {
 describe('acknowledgeRun', () => {
   const acknowledge = (id: string, key: string) => request('POST', `/v1/runs/${id}/acknowledge`, { key })
 
-  it('makes a pending run delivered, and is safe to repeat', async () => {
+  it('marks a pending run as delivered, and is safe to repeat', async () => {
     const { workspace, key, scheduleId } = await withSchedule()
     const values = { attempts: 2, lastError: 'HTTP 500', sendAfter: ago(-HOUR_MS) }
     const id = await workspace.addRun(scheduleId, values)
@@ -682,16 +685,19 @@ describe('acknowledgeRun', () => {
     expect((await workspace.dump('runs')).find((run) => run.id === id)?.sendAfter).toBeNull()
   })
 
-  it.each(['failed', 'skipped'])('refuses a run that is %s, and leaves it so', async (status) => {
-    const { workspace, key, scheduleId } = await withSchedule()
-    const id = await workspace.addRun(scheduleId, { status })
-    const before = await workspace.dump('runs')
-    const answer = await acknowledge(id, key)
-    expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining(status)])
-    expect(await workspace.dump('runs')).toEqual(before)
-  })
+  it.each(['failed', 'skipped'])(
+    'returns 409 for a run that is %s, and does not change it',
+    async (status) => {
+      const { workspace, key, scheduleId } = await withSchedule()
+      const id = await workspace.addRun(scheduleId, { status })
+      const before = await workspace.dump('runs')
+      const answer = await acknowledge(id, key)
+      expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining(status)])
+      expect(await workspace.dump('runs')).toEqual(before)
+    },
+  )
 
-  it('succeeds for all that come at once', async () => {
+  it('succeeds for all concurrent requests', async () => {
     const setup = await withSchedule()
     const [id = ''] = await addRuns(setup, 1)
     const answers = await Promise.all(Array.from({ length: 6 }, () => acknowledge(id, setup.key)))
@@ -701,7 +707,7 @@ describe('acknowledgeRun', () => {
     expect(new Set(answers.map(({ body }) => body.updatedAt)).size).toBe(1)
   })
 
-  it('keeps a run that is in the queue from being sent', async () => {
+  it('prevents a queued run from being sent', async () => {
     const { workspace, run, key } = await withSchedule()
     const receiver = new Receiver()
     await workspace.addRunEndpoint(receiver.url)
@@ -716,7 +722,7 @@ describe('acknowledgeRun', () => {
     })
   })
 
-  it('holds against a delivery that is under way and fails', async () => {
+  it('is kept if a delivery in progress fails', async () => {
     const { workspace, run, key } = await withSchedule()
     await workspace.addRunEndpoint((await new Receiver().answers(500)).url)
     const { sent, RUNS } = recordingQueue()
@@ -733,7 +739,7 @@ describe('acknowledgeRun', () => {
   })
 })
 
-describe('runs of a limited key', () => {
+describe('the runs of a restricted API key', () => {
   it('are those of its projects', async () => {
     const { workspace, parentId, path } = await withSchedule()
     const reaching = await workspace.addKey({ projectIds: [parentId] })

@@ -14,7 +14,7 @@ const ALLOWED_ID = 'allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c7
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 
-/** What the two operations have in common, told of each. */
+/** What differs between the two types of parent. */
 const PROJECT = {
   parent: 'project' as 'project' | 'agent',
   idName: 'projectId',
@@ -44,10 +44,10 @@ async function withParent(kind: typeof PROJECT, parentId?: string) {
 
 const idempotent = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 
-/** A cron expression of that length that fires every minute. */
+/** A cron expression of this length that fires every minute. */
 const cronOfLength = (length: number) => `*${' '.repeat(length - 8)}* * * *`
 
-/** The next instant at so many milliseconds after midnight in UTC. */
+/** The next instant at this many milliseconds after midnight UTC. */
 function nextDaily(after: string, timeOfDayMs: number): string {
   const midnight = Math.floor(Date.parse(after) / DAY_MS) * DAY_MS
   const today = midnight + timeOfDayMs
@@ -55,7 +55,7 @@ function nextDaily(after: string, timeOfDayMs: number): string {
 }
 
 describe('createProjectSchedule', () => {
-  it('creates a schedule and answers with it', async () => {
+  it('creates a schedule and returns it', async () => {
     const { workspace, id, create } = await withParent(PROJECT)
     const before = now()
     const json = { cron: '30 9 * * *', timezone: 'Asia/Kolkata' }
@@ -77,7 +77,7 @@ describe('createProjectSchedule', () => {
     expect(await workspace.dump('schedules')).toMatchObject([stored])
   })
 
-  it('answers the cron expression and the time zone as they were given', async () => {
+  it('returns the cron expression and the time zone as they were sent', async () => {
     const { create } = await withParent(PROJECT)
     for (const json of [
       { cron: '0   9 *  JAN-mar sun,7', timezone: 'Asia/Calcutta' },
@@ -124,7 +124,7 @@ describe('createProjectSchedule', () => {
   })
 
   it.each(['PST', 'pst', 'CST', 'IST', 'BST', 'JST', 'ACT', 'SystemV/AST4'])(
-    'refuses the time zone %j, which is no name or link of IANA',
+    'refuses the time zone %j, which IANA does not have',
     async (timezone) => {
       const { create } = await withParent(PROJECT)
       const { status, body } = await create({ cron: '@daily', timezone })
@@ -132,7 +132,7 @@ describe('createProjectSchedule', () => {
     },
   )
 
-  it('counts the characters of cron and timezone, 255 at most', async () => {
+  it('allows up to 255 characters in cron and in timezone', async () => {
     const { create } = await withParent(PROJECT)
     expect((await create({ cron: cronOfLength(255), timezone: 'UTC' })).status).toBe(201)
     const long = await create({ cron: cronOfLength(256), timezone: 'UTC' })
@@ -153,7 +153,7 @@ describe('createProjectSchedule', () => {
     ])
   })
 
-  it('counts the characters of projectId, 255 at most', async () => {
+  it('allows up to 255 characters in projectId', async () => {
     const longest = '\u{1f550}'.repeat(255)
     const { key, create } = await withParent(PROJECT, longest)
     const { status, body } = await create()
@@ -222,7 +222,7 @@ describe('createProjectSchedule', () => {
     ],
   ])('takes the projectId %j', expectProjectId)
 
-  it('takes any string as projectId', async () => {
+  it('accepts any string as projectId', async () => {
     const ids = fc
       .oneof(
         fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
@@ -235,7 +235,7 @@ describe('createProjectSchedule', () => {
     await fc.assert(fc.asyncProperty(ids, expectProjectId), { numRuns: sized(80, 250), seed: 20260329 })
   })
 
-  it('tells ids apart by case and by normal form', async () => {
+  it('distinguishes ids by case and by normal form', async () => {
     const { workspace, key } = await withParent(PROJECT, 'Caf\u00e9')
     for (const id of ['caf\u00e9', 'CAF\u00c9', 'Cafe\u0301', 'Cafe']) {
       expect((await request('POST', PROJECT.pathOf(id), { key, json: PROJECT.json })).status).toBe(404)
@@ -243,7 +243,7 @@ describe('createProjectSchedule', () => {
     expect(await workspace.dump('schedules')).toEqual([])
   })
 
-  it('answers 403 to a key that is limited to other projects', async () => {
+  it('returns 403 for an API key that is restricted to other projects', async () => {
     const { workspace, id, create, count } = await withParent(PROJECT)
     const other = await workspace.addProject()
     for (const projectIds of [[], [other], [id.toUpperCase().slice(1)]]) {
@@ -251,26 +251,26 @@ describe('createProjectSchedule', () => {
       expect(status).toBe(403)
     }
     expect(await count()).toBe(0)
-    const limited = await workspace.addKey({ projectIds: [other, id] })
-    expect((await create(PROJECT.json, { key: limited })).status).toBe(201)
-    const missing = await request('POST', PROJECT.pathOf('nowhere'), { key: limited, json: PROJECT.json })
+    const restricted = await workspace.addKey({ projectIds: [other, id] })
+    expect((await create(PROJECT.json, { key: restricted })).status).toBe(201)
+    const missing = await request('POST', PROJECT.pathOf('nowhere'), { key: restricted, json: PROJECT.json })
     expect(missing.status).toBe(404)
   })
 
-  it('says 403 before 409', async () => {
+  it('returns 403 rather than 409', async () => {
     const { workspace, id, create } = await withParent(PROJECT)
     await create(PROJECT.json, idempotent('a'))
-    const limited = await workspace.addKey({ projectIds: [] })
+    const restricted = await workspace.addKey({ projectIds: [] })
     const environment = { SCHEDULE_LIMIT: '1' }
-    expect((await create(PROJECT.json, { key: limited, environment })).status).toBe(403)
-    expect((await create(PROJECT.json, { key: limited, ...idempotent('a') })).status).toBe(403)
+    expect((await create(PROJECT.json, { key: restricted, environment })).status).toBe(403)
+    expect((await create(PROJECT.json, { key: restricted, ...idempotent('a') })).status).toBe(403)
     const otherBody = { ...PROJECT.json, cron: '@daily' }
-    expect((await create(otherBody, { key: limited, ...idempotent('a') })).status).toBe(403)
+    expect((await create(otherBody, { key: restricted, ...idempotent('a') })).status).toBe(403)
     await workspace.archiveProject(id)
-    expect((await create(PROJECT.json, { key: limited })).status).toBe(403)
+    expect((await create(PROJECT.json, { key: restricted })).status).toBe(403)
   })
 
-  it('keeps projects of the same id in two organizations apart', async () => {
+  it('separates projects of two organizations that have the same id', async () => {
     const here = await withParent(PROJECT, 'website')
     const there = await withParent(PROJECT, 'website')
     const environment = { SCHEDULE_LIMIT: '1' }
@@ -283,14 +283,14 @@ describe('createProjectSchedule', () => {
     expect([await here.count(), await there.count()]).toEqual([1, 1])
   })
 
-  it('takes another timezone as another body', async () => {
+  it('regards a different time zone as a different body', async () => {
     const { create } = await withParent(PROJECT)
     await create({ cron: '@daily', timezone: 'UTC' }, idempotent('a'))
     const other = await create({ cron: '@daily', timezone: 'Europe/Paris' }, idempotent('a'))
     expect(other.status).toBe(409)
   })
 
-  it('takes the same values in another order and spacing as an equal body', async () => {
+  it('regards the same values in another order and spacing as an equal body', async () => {
     const { create, count } = await withParent(PROJECT)
     const options = { headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'a' } }
     const first = await create(undefined, {
@@ -345,7 +345,7 @@ describe('createProjectSchedule', () => {
 })
 
 describe('createAgentSchedule', () => {
-  it('creates a schedule in UTC and answers with it', async () => {
+  it('creates a schedule in UTC and returns it', async () => {
     const { workspace, id, create } = await withParent(AGENT)
     const { status, headers, body } = await create({ cron: '15 6 * * *' })
     expect(status).toBe(201)
@@ -365,7 +365,7 @@ describe('createAgentSchedule', () => {
     ])
   })
 
-  it('counts the characters of cron, 500 at most', async () => {
+  it('allows up to 500 characters in cron', async () => {
     const { create } = await withParent(AGENT)
     expect((await create({ cron: cronOfLength(500) })).status).toBe(201)
     const long = await create({ cron: cronOfLength(501) })
@@ -406,13 +406,13 @@ describe('createAgentSchedule', () => {
     '00000000-0000-0000-0000-000000000000',
     '12345678-1234-0234-0234-123456789abc',
     'ffffffff-ffff-ffff-ffff-ffffffffffff',
-  ])('takes the agentId %s, whatever its version bits', async (agentId) => {
+  ])('accepts the agentId %s with any version bits', async (agentId) => {
     const { create } = await withParent(AGENT, agentId)
     const { status, body } = await create()
     expect([status, body.agentId]).toEqual([201, agentId])
   })
 
-  it('is open to a key that is limited to no project at all', async () => {
+  it('allows API keys that are restricted to projects, even to none', async () => {
     const { workspace, create } = await withParent(AGENT)
     expect((await create(AGENT.json, { key: await workspace.addKey({ projectIds: [] }) })).status).toBe(201)
   })
@@ -434,7 +434,7 @@ describe('createAgentSchedule', () => {
 })
 
 describe('schedules of projects and of agents', () => {
-  it('have limits and idempotency keys of their own, even if the parents have the same id', async () => {
+  it('have separate limits and Idempotency-Keys, even if the parents have the same id', async () => {
     const { workspace, key, id, create } = await withParent(PROJECT)
     await workspace.addAgent(id)
     const environment = { SCHEDULE_LIMIT: '1' }
@@ -450,7 +450,7 @@ describe('schedules of projects and of agents', () => {
     expect((await createForAgent({ cron: '@daily' }, {})).status).toBe(409)
   })
 
-  it('do not share archived parents', async () => {
+  it('are independent of archived parents of the other type with the same id', async () => {
     const { workspace, key, id, create } = await withParent(PROJECT)
     await workspace.addAgent(id)
     await workspace.archiveAgent(id)
@@ -458,7 +458,7 @@ describe('schedules of projects and of agents', () => {
     expect((await request('POST', AGENT.pathOf(id), { key, json: AGENT.json })).status).toBe(409)
   })
 
-  it('are not found under the id of the other kind', async () => {
+  it('are not found under a parent of the other type', async () => {
     const { workspace, key, id } = await withParent(PROJECT)
     const agentId = await workspace.addAgent()
     expect((await request('POST', AGENT.pathOf(id), { key, json: AGENT.json })).status).toBe(404)
@@ -467,7 +467,7 @@ describe('schedules of projects and of agents', () => {
 })
 
 describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
-  it('answers Location under the base path that the caller used', async () => {
+  it('returns a Location under the base path of the request', async () => {
     const { key, id } = await withParent(kind)
     const { status, headers, body } = await request('POST', PREFIX + kind.pathOf(id), {
       key,
@@ -487,7 +487,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     }
   })
 
-  it('takes the id in either case and answers in lower case', async () => {
+  it('accepts the id in either case and returns it in lower case', async () => {
     const id = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4cab'
     const { key, count } = await withParent(kind, id)
     const path = kind.pathOf(id.toUpperCase())
@@ -498,14 +498,14 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect(await count()).toBe(1)
   })
 
-  it('answers the id in lower case in Location too', async () => {
+  it('returns the id in lower case in Location too', async () => {
     const { key, id } = await withParent(kind)
     const path = kind.pathOf(id.toUpperCase())
     const { headers, body } = await request('POST', path, { key, json: kind.json })
     expect(headers.get('Location')).toBe(`${kind.pathOf(id)}/${body.id}`)
   })
 
-  it('creates one for each request without an Idempotency-Key', async () => {
+  it('creates a schedule for each request without an Idempotency-Key', async () => {
     const { create, count } = await withParent(kind)
     const [first, second] = [await create(), await create()]
     expect([first.status, second.status]).toEqual([201, 201])
@@ -555,7 +555,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect((await create(kind.json, { headers: named })).status).toBe(201)
   })
 
-  it('answers 404 for a parent that nobody has, or another organization has, in the same words', async () => {
+  it('returns the same 404 for a parent that does not exist and for one of another organization', async () => {
     const { workspace, key } = await withParent(kind)
     const other = await withParent(kind)
     const post = (id: string) => request('POST', kind.pathOf(id), { key, json: kind.json })
@@ -566,7 +566,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect([...(await workspace.dump('schedules')), ...(await other.workspace.dump('schedules'))]).toEqual([])
   })
 
-  it("does not tell whether another organization's parent is archived or full", async () => {
+  it("does not disclose whether another organization's parent is archived or at its limit", async () => {
     const { key } = await withParent(kind)
     const other = await withParent(kind)
     await other.create(kind.json, idempotent('a'))
@@ -577,7 +577,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect((await request('POST', path, { key, json, environment, ...idempotent('a') })).status).toBe(404)
   })
 
-  it('answers 409 if the parent is archived', async () => {
+  it('returns 409 if the parent is archived', async () => {
     const { workspace, id, create, count } = await withParent(kind)
     await kind.archive(workspace, id)
     const { status, body } = await create()
@@ -585,7 +585,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect(await count()).toBe(0)
   })
 
-  it('answers 409 at the limit of the setting', async () => {
+  it('returns 409 at the limit of the setting', async () => {
     const { workspace, key, create, count } = await withParent(kind)
     const environment = { SCHEDULE_LIMIT: '3' }
     for (let index = 0; index < 3; index++)
@@ -605,7 +605,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect(await count()).toBe(100)
   })
 
-  it('does not pass the limit when many ask at once', async () => {
+  it('stays within the limit for concurrent requests', async () => {
     const { create, count } = await withParent(kind)
     const environment = { SCHEDULE_LIMIT: '4' }
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(kind.json, { environment })))
@@ -614,7 +614,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect(await count()).toBe(4)
   })
 
-  it('answers 400 if the key lacks the scope, before anything is told of the parent', async () => {
+  it('returns 400 if the API key lacks the scope, whatever the state of the parent', async () => {
     const { workspace, id, create, count } = await withParent(kind)
     const key = await workspace.addKey({ scopes: ['pins:write', 'skills:read'] })
     const refused = await create(kind.json, { key })
@@ -632,12 +632,12 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect(await count()).toBe(0)
   })
 
-  it('needs no user', async () => {
+  it('allows API keys that act as no user', async () => {
     const { workspace, create } = await withParent(kind)
     expect((await create(kind.json, { key: await workspace.addKey({ userId: null }) })).status).toBe(201)
   })
 
-  it('tells of wrong input before the scope and the parent', async () => {
+  it('reports invalid input before the scope and the parent', async () => {
     const { workspace } = await withParent(kind)
     const key = await workspace.addKey({ scopes: [] })
     const path = kind.pathOf(crypto.randomUUID())
@@ -645,7 +645,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect([status, body]).toEqual([400, { error: expect.stringMatching(/^cron /) }])
   })
 
-  it('answers 401 without a live key, whatever the input', async () => {
+  it('returns 401 without a valid API key, whatever the input', async () => {
     const { workspace, id, create, count } = await withParent(kind)
     const path = kind.pathOf(id)
     const missing = await request('POST', path, { json: kind.json })
@@ -664,7 +664,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
     expect(await count()).toBe(0)
   })
 
-  it('answers 500 in a constant sentence if the database fails', async () => {
+  it('returns 500 with a constant message if the database fails', async () => {
     const { create } = await withParent(kind)
     const answers = []
     for (const message of [
@@ -682,7 +682,7 @@ describe.each([PROJECT, AGENT])('creating a $parent schedule', (kind) => {
 describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (kind) => {
   const otherBody = { ...kind.json, cron: '0 12 * * *' }
 
-  it('answers with the first schedule again and creates none', async () => {
+  it('returns the first schedule again and creates none', async () => {
     const { create, count } = await withParent(kind)
     const first = await create(kind.json, idempotent('nightly'))
     const again = await create(kind.json, idempotent('nightly'))
@@ -691,7 +691,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect(await count()).toBe(1)
   })
 
-  it('answers with the schedule as it is now', async () => {
+  it('returns the schedule as it is now', async () => {
     const { workspace, create } = await withParent(kind)
     const first = await create(kind.json, idempotent('a'))
     const changed = {
@@ -705,7 +705,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect([again.status, again.body]).toEqual([201, { ...first.body, ...changed }])
   })
 
-  it('is forgotten with the schedule', async () => {
+  it('can be used again after the schedule is deleted', async () => {
     const { workspace, create, count } = await withParent(kind)
     const first = await create(kind.json, idempotent('a'))
     await workspace.remove(schedules, first.body.id)
@@ -714,7 +714,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect(await count()).toBe(1)
   })
 
-  it('answers 409 with another body, and leaves the first schedule as it is', async () => {
+  it('returns 409 with another body, and does not change the first schedule', async () => {
     const { workspace, create } = await withParent(kind)
     const first = await create(kind.json, idempotent('a'))
     const rows = await workspace.dump('schedules')
@@ -724,13 +724,13 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect((await create(kind.json, idempotent('a'))).body).toEqual(first.body)
   })
 
-  it('takes another writing of the same times as another body', async () => {
+  it('regards another cron expression for the same times as a different body', async () => {
     const { create } = await withParent(kind)
     await create({ ...kind.json, cron: '@daily' }, idempotent('a'))
     expect((await create({ ...kind.json, cron: '0 0 * * *' }, idempotent('a'))).status).toBe(409)
   })
 
-  it('still answers at the limit', async () => {
+  it('returns the first schedule at the limit', async () => {
     const { create, count } = await withParent(kind)
     const environment = { SCHEDULE_LIMIT: '2' }
     const first = await create(kind.json, { environment, ...idempotent('a') })
@@ -741,7 +741,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect(await count()).toBe(2)
   })
 
-  it('still answers after the parent is archived', async () => {
+  it('returns the first schedule after the parent is archived', async () => {
     const { workspace, id, create } = await withParent(kind)
     const first = await create(kind.json, idempotent('a'))
     await kind.archive(workspace, id)
@@ -751,7 +751,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect((await create(kind.json, idempotent('b'))).status).toBe(409)
   })
 
-  it('is free again if the request that carried it was refused', async () => {
+  it('can be used again if the first request was refused', async () => {
     const { create } = await withParent(kind)
     expect(
       (await create(otherBody, { environment: { SCHEDULE_LIMIT: '0' }, ...idempotent('a') })).status,
@@ -760,7 +760,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect((await create(kind.json, idempotent('a'))).status).toBe(201)
   })
 
-  it('is the same for every key of the organization', async () => {
+  it('is shared by the API keys of the organization', async () => {
     const { workspace, create } = await withParent(kind)
     const first = await create(kind.json, idempotent('a'))
     const key = await workspace.addKey({ userId: null })
@@ -769,7 +769,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect((await create(kind.json, { key: unscoped, ...idempotent('a') })).status).toBe(400)
   })
 
-  it('is another one for another parent and another organization', async () => {
+  it('is separate for each parent and each organization', async () => {
     const { workspace, key, create } = await withParent(kind)
     const stranger = await withParent(kind)
     const other = await kind.add(workspace)
@@ -780,7 +780,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect(new Set([first.body.id, second.body.id, third.body.id]).size).toBe(3)
   })
 
-  it('tells keys apart by case', async () => {
+  it('is case-sensitive', async () => {
     const { create, count } = await withParent(kind)
     await create(kind.json, idempotent('a'))
     expect((await create(otherBody, idempotent('A'))).status).toBe(201)
@@ -805,7 +805,7 @@ describe.each([PROJECT, AGENT])('the Idempotency-Key of a $parent schedule', (ki
     expect(await count()).toBe(5)
   })
 
-  it('makes one schedule of many requests at once', async () => {
+  it('creates one schedule for concurrent requests', async () => {
     const { create, count } = await withParent(kind)
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(kind.json, idempotent('a'))))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
@@ -832,15 +832,15 @@ async function withSchedule(kind: typeof PROJECT, json: object = kind.json) {
 
 const METHODS = ['GET', 'PATCH', 'DELETE']
 
-/** A new schedule as it is answered from then on. */
+/** A schedule as all operations but its creation return it. */
 const running = (created: ApiResponse['body']) => ({ ...created, pausedReason: null })
 
-/** The next instant of the expression in the time zone, as it is answered. */
+/** The next instant of the expression in the time zone, as the API returns it. */
 const nextOf = (cron: string, timezone: string, after: string) =>
   nextRun(cron, timezone, new Date(after)).toISOString()
 
 describe.each([PROJECT, AGENT])('listing $parent schedules', (kind) => {
-  it('answers with all of them as they were made, in order of creation', async () => {
+  it('returns all schedules, oldest first', async () => {
     const { schedule, create, list } = await withSchedule(kind)
     const second = await create({ ...kind.json, cron: '@daily' })
     const third = await create()
@@ -851,7 +851,7 @@ describe.each([PROJECT, AGENT])('listing $parent schedules', (kind) => {
     ])
   })
 
-  it('answers with an empty list, and for an archived parent', async () => {
+  it('returns an empty list, and the schedules of an archived parent', async () => {
     const { workspace, key, schedule, id, list } = await withSchedule(kind)
     await kind.archive(workspace, id)
     expect((await list()).body).toEqual({ items: [schedule], nextCursor: null })
@@ -859,7 +859,7 @@ describe.each([PROJECT, AGENT])('listing $parent schedules', (kind) => {
     expect([empty.status, empty.body]).toEqual([200, { items: [], nextCursor: null }])
   })
 
-  it('answers in pages, 50 on each without a limit', async () => {
+  it('returns pages, of 50 schedules without a limit', async () => {
     const { workspace, key } = await withParent(kind)
     const id = await kind.add(workspace)
     const ids: string[] = []
@@ -892,7 +892,7 @@ describe.each([PROJECT, AGENT])('listing $parent schedules', (kind) => {
     expect([status, body]).toEqual([400, { error: expect.stringMatching(sentence) }])
   })
 
-  it('answers with none of another parent, of the other kind, or of another organization', async () => {
+  it('returns no schedules of another parent, of the other type or of another organization', async () => {
     const { workspace, key, id, schedule, list } = await withSchedule(kind)
     const other = kind === PROJECT ? AGENT : PROJECT
     await other.add(workspace, id)
@@ -905,7 +905,7 @@ describe.each([PROJECT, AGENT])('listing $parent schedules', (kind) => {
 })
 
 describe.each([PROJECT, AGENT])('one $parent schedule', (kind) => {
-  it('is answered as it was made, under its id in either case and under the prefix', async () => {
+  it('is returned for its id in either case and under the prefix', async () => {
     const { key, id, schedule, path, send } = await withSchedule(kind)
     const { status, body } = await send('GET')
     expect([status, body]).toEqual([200, schedule])
@@ -915,7 +915,7 @@ describe.each([PROJECT, AGENT])('one $parent schedule', (kind) => {
   })
 
   it.each(METHODS)(
-    'is not found to %s under another parent, the other kind or another organization',
+    'is not found by %s under another parent, the other type or another organization',
     async (method) => {
       const { workspace, key, id, schedule, rows } = await withSchedule(kind)
       const otherKind = kind === PROJECT ? AGENT : PROJECT
@@ -942,7 +942,7 @@ describe.each([PROJECT, AGENT])('one $parent schedule', (kind) => {
     },
   )
 
-  it('is gone with its parent for every operation, repeated requests included', async () => {
+  it('is not found after its parent was deleted, by repeated requests either', async () => {
     const { workspace, id, create, send, patch, list, rows } = await withSchedule(kind)
     await create(kind.json, idempotent('a'))
     const before = await rows()
@@ -958,7 +958,7 @@ describe.each([PROJECT, AGENT])('one $parent schedule', (kind) => {
     expect(await rows()).toEqual(before)
   })
 
-  it('is answered, and neither changed nor deleted, while its parent is archived', async () => {
+  it('can be read, but not changed or deleted, while its parent is archived', async () => {
     const { workspace, id, schedule, send, patch, rows } = await withSchedule(kind)
     await kind.archive(workspace, id)
     const before = await rows()
@@ -975,8 +975,8 @@ describe.each([PROJECT, AGENT])('one $parent schedule', (kind) => {
   })
 })
 
-describe('a key that is limited to projects', () => {
-  it('is refused the schedules of others', async () => {
+describe('an API key that is restricted to projects', () => {
+  it('gets 403 for the schedules of other projects', async () => {
     const { workspace, id, list, send, patch, rows } = await withSchedule(PROJECT)
     const other = await workspace.addProject()
     const before = await rows()
@@ -998,7 +998,7 @@ describe('a key that is limited to projects', () => {
     expect(await rows()).toEqual(before)
   })
 
-  it('reaches those of its projects, and of every agent', async () => {
+  it('has access to the schedules of its projects and of all agents', async () => {
     for (const kind of [PROJECT, AGENT]) {
       const { workspace, id, list, patch, send } = await withSchedule(kind)
       const key = await workspace.addKey({ projectIds: kind === PROJECT ? [id] : [] })
@@ -1012,7 +1012,7 @@ describe('a key that is limited to projects', () => {
 })
 
 describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
-  /** Every change of cron, time zone and whether it is enabled, apart from the empty one. */
+  /** All combinations of cron, time zone and enabled, except the empty one. */
   const changes = [undefined, '15 6 * * *']
     .flatMap((cron) =>
       (kind === PROJECT ? [undefined, 'Asia/Kolkata'] : [undefined]).map((timezone) => ({ cron, timezone })),
@@ -1021,7 +1021,7 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
     .map((change) => JSON.parse(JSON.stringify(change)))
     .filter((change) => Object.keys(change).length > 0)
 
-  it.each(changes)('changes by %j what it says, and nothing else', async (change) => {
+  it.each(changes)('changes only the fields of %j', async (change) => {
     for (const isPaused of [false, true]) {
       const { workspace, schedule, create, patch, send, rows } = await withSchedule(kind)
       await create()
@@ -1099,7 +1099,7 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
     expect(await rows()).toEqual(before)
   })
 
-  it('takes a cron expression as long as a new schedule may have, and no longer', async () => {
+  it('allows cron expressions of the same length as for a new schedule', async () => {
     const { patch } = await withSchedule(kind)
     const max = kind === PROJECT ? 255 : 500
     expect((await patch({ cron: cronOfLength(max) })).body.cron).toHaveLength(max)
@@ -1125,7 +1125,7 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
     [{ enabled: true }, { cron: '45 20 * * *' }],
     [{ enabled: true }, { enabled: false }],
     ...zoneRaces,
-  ])('by %j is whole or refused where another request makes it %j meanwhile', async (change, meanwhile) => {
+  ])('with %j is complete or refused if a concurrent request updates with %j', async (change, meanwhile) => {
     const { patch, send, rows } = await withSchedule(kind)
     let other: unknown
     const DB = interruptedDatabase(async () => {
@@ -1144,7 +1144,7 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
     ['deletes it', 404, ({ send }) => send('DELETE')],
     ['deletes the parent', 404, ({ workspace, id }) => workspace.delete(kind.parent, id)],
     ['archives the parent', 409, ({ workspace, id }) => kind.archive(workspace, id)],
-  ])('answers what is so where another request %s meanwhile', async (_, status, act) => {
+  ])('returns an error if a concurrent request %s', async (_, status, act) => {
     const its = await withSchedule(kind)
     let after: unknown
     const DB = interruptedDatabase(async () => {
@@ -1155,7 +1155,7 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
     expect(await its.rows()).toEqual(after)
   })
 
-  it('is refused where the key is revoked meanwhile', async () => {
+  it('is refused if the API key is revoked at the same time', async () => {
     const { workspace, send, patch, rows } = await withSchedule(kind)
     const { id, token } = await workspace.addKeyWithId()
     await send('GET', { key: token })
@@ -1165,7 +1165,7 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
     expect(await rows()).toEqual(before)
   })
 
-  it('keeps the next run of the expression that it has, whatever many ask at once', async () => {
+  it('keeps expression and next run consistent for concurrent requests', async () => {
     const { patch, rows } = await withSchedule(kind)
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, index) => {
@@ -1180,7 +1180,7 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
   })
 })
 
-/** The test's database, in which something happens between the first trip and the second. */
+/** The test database; `happen` runs between the first trip and the second. */
 function interruptedDatabase(happen: () => Promise<unknown>): D1Database {
   let trips = 0
   return databaseWith(async (statements) => {
@@ -1190,7 +1190,7 @@ function interruptedDatabase(happen: () => Promise<unknown>): D1Database {
 }
 
 describe.each([PROJECT, AGENT])('deleting $parent schedules', (kind) => {
-  it('deletes that one, paused or not, and is 404 from then on', async () => {
+  it('deletes only this schedule, paused or not, and returns 404 afterwards', async () => {
     const { key, id, schedule, create, patch, send, list } = await withSchedule(kind)
     const other = running((await create()).body)
     await patch({ enabled: false })
@@ -1202,7 +1202,7 @@ describe.each([PROJECT, AGENT])('deleting $parent schedules', (kind) => {
     expect((await request('DELETE', upper, { key })).body).toEqual({ deleted: true, id: other.id })
   })
 
-  it('makes room at the limit, and frees its Idempotency-Key', async () => {
+  it('allows another schedule at the limit, and its Idempotency-Key to be used again', async () => {
     const { create, list, key, id } = await withSchedule(kind)
     const environment = { SCHEDULE_LIMIT: '2' }
     const first = await create(kind.json, idempotent('a'))
@@ -1213,7 +1213,7 @@ describe.each([PROJECT, AGENT])('deleting $parent schedules', (kind) => {
     expect((await list()).body.items).toHaveLength(2)
   })
 
-  it('succeeds once of many at once', async () => {
+  it('succeeds once for concurrent requests', async () => {
     const { send } = await withSchedule(kind)
     const answers = await Promise.all(Array.from({ length: 10 }, () => send('DELETE')))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)])
@@ -1224,7 +1224,7 @@ describe('previewSchedule', () => {
   async function withPreview() {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
-    /** @param query percent-encoded here, or a text that is sent as it is. */
+    /** @param query a record that is percent-encoded here, or text that is sent as it is. */
     const preview = (query: Record<string, string> | string, more: RequestOptions = {}) =>
       request(
         'GET',
@@ -1237,7 +1237,7 @@ describe('previewSchedule', () => {
     return { workspace, key, preview }
   }
 
-  it('answers with the next five instants in UTC from now, if nothing else is asked', async () => {
+  it('returns the next five instants in UTC from now by default', async () => {
     const { preview } = await withPreview()
     const before = Date.parse(now())
     const { status, body } = await preview('cron=*+*+*+*+*')
@@ -1253,7 +1253,7 @@ describe('previewSchedule', () => {
   it.each([
     ['1', 1],
     ['100', 100],
-  ])('answers with %s', async (count, length) => {
+  ])('returns %s instants', async (count, length) => {
     const { preview } = await withPreview()
     const { body } = await preview({ cron: '0 0 29 2 *', count, from: '2026-01-01T00:00:00.000Z' })
     expect(body.items).toHaveLength(length)
@@ -1285,7 +1285,7 @@ describe('previewSchedule', () => {
     expect([status, body]).toEqual([400, { error: expect.stringMatching(sentence) }])
   })
 
-  it('needs an expression, of up to 500 characters', async () => {
+  it('requires a cron expression of up to 500 characters', async () => {
     const { preview } = await withPreview()
     const without = await preview('timezone=UTC')
     expect([without.status, without.body]).toEqual([
@@ -1381,7 +1381,7 @@ describe('previewSchedule', () => {
       '1971-05-01T00:00:00.000Z',
       ['1971-05-01T09:44:30.000Z 1971-05-01T09:00:00-00:44:30'],
     ],
-  ])('tells the wall clock of %s and its offset: %s', async (timezone, cron, from, expected) => {
+  ])('returns the local time in %s with its offset: %s', async (timezone, cron, from, expected) => {
     const { preview } = await withPreview()
     const { body } = await preview({ cron, timezone, from, count: String(expected.length) })
     expect(body.items.map(({ at, localTime }: Record<string, string>) => `${at} ${localTime}`)).toEqual(
@@ -1402,7 +1402,7 @@ describe('previewSchedule', () => {
     expect((await preview('cron=0%2B9%2B*%2B*%2B*')).status).toBe(400)
   })
 
-  it('begins with the run that a new schedule would have next', async () => {
+  it('begins with the next run that a new schedule would have', async () => {
     const { create } = await withParent(PROJECT)
     const json = { cron: '*/7 3,15 * * mon-fri', timezone: 'America/Havana' }
     const { body } = await create(json)
@@ -1412,7 +1412,7 @@ describe('previewSchedule', () => {
     )
   })
 
-  it('is open to every live key, and to no other', async () => {
+  it('allows every valid API key, and no other', async () => {
     const { workspace, preview } = await withPreview()
     const least = await workspace.addKey({ scopes: [], userId: null, projectIds: [] })
     expect((await preview({ cron: '@daily' }, { key: least })).status).toBe(200)

@@ -4,7 +4,7 @@ import type { Workspace } from '../support/workspace.ts'
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
 
-/** A schedule of a project with two runs that wait. */
+/** A schedule of a project with two pending runs. */
 async function prepareRun(workspace: Workspace) {
   const projectId = await workspace.addProject()
   const scheduleId = await workspace.addSchedule('project', projectId)
@@ -14,8 +14,8 @@ async function prepareRun(workspace: Workspace) {
 }
 
 export const runRows: Rows = {
-  ...runsOf('project'),
-  ...runsOf('agent'),
+  ...scheduleRunRows('project'),
+  ...scheduleRunRows('agent'),
 
   listRuns: {
     async prepare(workspace) {
@@ -27,7 +27,7 @@ export const runRows: Rows = {
     namesNothing: true,
     idle: true,
     variations: {
-      'it asks for those that failed': {
+      'it lists the failed runs': {
         idle: true,
         apply: async (_, example) => ({ ...example, path: '/v1/runs?status=failed' }),
       },
@@ -43,13 +43,13 @@ export const runRows: Rows = {
     },
     outOfReach: 403,
     variations: {
-      'it was acknowledged before': {
+      'the run was acknowledged before': {
         async apply(workspace, example) {
           await request('POST', example.path, { key: await workspace.addKey() })
           return example
         },
       },
-      'it failed': {
+      'the run failed': {
         status: 409,
         async apply(workspace, example) {
           const [runId = ''] = example.ids
@@ -61,8 +61,8 @@ export const runRows: Rows = {
   },
 }
 
-/** The runs of the schedules of a kind of parent. */
-function runsOf(parentType: 'project' | 'agent'): Rows {
+/** The operations on the runs of the schedules of a type of parent. */
+function scheduleRunRows(parentType: 'project' | 'agent'): Rows {
   const isProject = parentType === 'project'
   const name = isProject ? 'ProjectScheduleRun' : 'AgentScheduleRun'
   const reach: Pick<Row, 'outOfReach'> = isProject ? { outOfReach: 403 } : {}

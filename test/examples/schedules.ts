@@ -14,7 +14,7 @@ export const scheduleRows: Rows = {
       }
     },
     outOfReach: 403,
-    variations: scheduling({ cron: '0 1 * * *', timezone: 'UTC' }, (workspace, projectId) =>
+    variations: creationVariations({ cron: '0 1 * * *', timezone: 'UTC' }, (workspace, projectId) =>
       workspace.archiveProject(projectId),
     ),
   },
@@ -24,11 +24,13 @@ export const scheduleRows: Rows = {
       const agentId = await workspace.addAgent()
       return { path: `/v1/agents/${agentId}/schedules`, json: { cron: '0 6 * * *' }, ids: [agentId] }
     },
-    variations: scheduling({ cron: '0 1 * * *' }, (workspace, agentId) => workspace.archiveAgent(agentId)),
+    variations: creationVariations({ cron: '0 1 * * *' }, (workspace, agentId) =>
+      workspace.archiveAgent(agentId),
+    ),
   },
 
-  ...schedulesOf('project', { cron: '0 1 * * *', timezone: 'Asia/Tokyo' }),
-  ...schedulesOf('agent', { cron: '0 1 * * *' }),
+  ...scheduleOperationRows('project', { cron: '0 1 * * *', timezone: 'Asia/Tokyo' }),
+  ...scheduleOperationRows('agent', { cron: '0 1 * * *' }),
 
   previewSchedule: {
     prepare: async () => ({
@@ -38,7 +40,7 @@ export const scheduleRows: Rows = {
     namesNothing: true,
     idle: true,
     variations: {
-      'the expression is wrong': {
+      'the cron expression is invalid': {
         status: 400,
         apply: async () => ({ path: '/v1/schedule-preview?cron=now', ids: [] }),
       },
@@ -46,8 +48,8 @@ export const scheduleRows: Rows = {
   },
 }
 
-/** The life of the schedules of a kind of parent, apart from their creation. */
-function schedulesOf(parentType: 'project' | 'agent', change: object): Rows {
+/** The operations on the schedules of a type of parent, except their creation. */
+function scheduleOperationRows(parentType: 'project' | 'agent', change: object): Rows {
   const isProject = parentType === 'project'
   const name = isProject ? 'ProjectSchedule' : 'AgentSchedule'
   const reach = isProject ? ({ outOfReach: 403 } as const) : {}
@@ -91,10 +93,10 @@ function schedulesOf(parentType: 'project' | 'agent', change: object): Rows {
       prepare: async (workspace) => ({ ...(await prepareOne(workspace)), json: change }),
       ...reach,
       variations: {
-        'it is paused': {
+        'the schedule is paused': {
           apply: async (_, example) => ({ ...example, json: { enabled: false } }),
         },
-        'it is resumed': {
+        'the schedule is resumed': {
           calls: 2,
           apply: async (_, example) => ({ ...example, json: { enabled: true } }),
         },
@@ -105,14 +107,14 @@ function schedulesOf(parentType: 'project' | 'agent', change: object): Rows {
   }
 }
 
-/** What can stand in the way of a schedule: all but `otherBody` is the same for every kind of parent. */
-function scheduling(
+/** The variations of the creation of a schedule. @param otherBody a valid body that differs from the example's. */
+function creationVariations(
   otherBody: object,
   archive: (workspace: Workspace, parentId: string) => Promise<void>,
 ): Row['variations'] {
   const create = async (workspace: Workspace, { path }: Example, json: unknown, headers = {}) => {
     const { status } = await request('POST', path, { key: await workspace.addKey(), json, headers })
-    if (status !== 201) throw new Error(`The schedule to begin with was answered with ${status}`)
+    if (status !== 201) throw new Error(`The first schedule was not created: ${status}`)
   }
   return {
     'it has an Idempotency-Key': {
@@ -134,14 +136,14 @@ function scheduling(
         return { ...example, headers }
       },
     },
-    'the parent has the most schedules allowed': {
+    'the parent has reached its limit of schedules': {
       status: 409,
       async apply(workspace, example) {
         await create(workspace, example, otherBody)
         return { ...example, environment: { SCHEDULE_LIMIT: '1' } }
       },
     },
-    'the organization has the most schedules allowed': {
+    'the organization has reached its quota of schedules': {
       status: 409,
       apply: async (_, example) => ({
         ...example,

@@ -27,7 +27,7 @@ const NEVER_FIRING = [
   '0-59 0-23 30-31 2-2 *',
 ]
 
-/** What it returns while there is no `Date`. */
+/** The result of a function while there is no `Date`. */
 function withoutDates<Result>(act: () => Result): Result {
   vi.stubGlobal('Date', undefined)
   try {
@@ -37,7 +37,7 @@ function withoutDates<Result>(act: () => Result): Result {
   }
 }
 
-/** What it says as it fails. */
+/** The error message of a function. */
 function messageOf(act: () => unknown): string | undefined {
   try {
     act()
@@ -139,7 +139,7 @@ describe('a cron expression', () => {
     '0 0 1-31 * mon',
     '0 0 *,13 * mon',
     '0 0 *,* * mon',
-  ])('takes no other writing for *, so %j fires on every day', (expression) => {
+  ])('accepts only "*" for any day, so %j fires on every day', (expression) => {
     expect(days(expression, 4)).toEqual(['02-27', '02-28', '03-01', '03-02'])
   })
 
@@ -293,16 +293,16 @@ describe('a cron expression', () => {
     expect(() => parseCron(expression)).toThrow()
   })
 
-  it('names the first field that is wrong', () => {
-    expect(sentenceOn('0 99 99 * *')).toBe('cron has an invalid hour; allowed: 0 to 23.')
+  it('is refused with the name of the first invalid field', () => {
+    expect(problemOfCron('0 99 99 * *')).toMatch(/^hour: /)
   })
 
-  it('tells how many fields it got', () => {
-    expect(problemOfCron('0 0 0 * * *')?.sent).toBe('6')
-    expect(problemOfCron('0 0 *')?.sent).toBe('3')
+  it('is refused with its number of fields', () => {
+    expect(problemOfCron('0 0 0 * * *')).toMatch(/got 6/)
+    expect(problemOfCron('0 0 *')).toMatch(/got 3/)
   })
 
-  it('is accepted or refused in words, whatever it is', () => {
+  it('is accepted or refused with a message, for random texts', () => {
     const token = fc.constantFrom(
       ...['*', '0', '1', '5', '7', '31', '60', 'jan', 'SUN', 'L', 'W', '#', '?', '+', '@', '='],
       ...['-', '-', '/', '/', ',', ',', ' ', ' ', ' ', ' ', '\n', '\t', '\u0665', '@daily'],
@@ -321,7 +321,7 @@ describe('a cron expression', () => {
     )
   })
 
-  it('is told to never fire exactly if no month has such a day', () => {
+  it('never fires if no month has such a day, and only then', () => {
     const longest = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     const list = (max: number) => fc.uniqueArray(fc.integer({ min: 1, max }), { minLength: 1, maxLength: 4 })
     fc.assert(
@@ -335,24 +335,24 @@ describe('a cron expression', () => {
     )
   })
 
-  it('is told to never fire without a look at any date', () => {
+  it('is refused without a search through dates if it never fires', () => {
     const problems = withoutDates(() => NEVER_FIRING.map(problemOfCron))
     expect(problems).toEqual(NEVER_FIRING.map(() => expect.objectContaining({ wrong: 'never fires' })))
     const fires = withoutDates(() => problemOfCron('0 0 29 2 *'))
     expect(fires).toBeUndefined()
   })
 
-  it('that never fires has no next run, and none is searched', () => {
+  it('that never fires has no next run, and dates are not searched', () => {
     const after = new Date('2026-03-29T01:00:00.000Z')
     for (const expression of NEVER_FIRING) {
       const ask = () => nextRun(expression, 'America/New_York', after)
       expect(withoutDates(() => messageOf(ask))).toMatch(/never fires/)
     }
-    // A search needs dates.
+    // A search needs `Date`.
     expect(withoutDates(() => messageOf(() => nextRun('0 0 29 2 *', 'UTC', after)))).toMatch(/TypeError/)
   })
 
-  it('is refused quickly, however long it is', () => {
+  it('is refused quickly, even if it is long', () => {
     for (const part of ['1,', '*/', '1-', ' ', '@', 'a', '0 ', ',']) {
       expect(problemOfCron(part.repeat(20_000))).toBeDefined()
     }

@@ -41,7 +41,7 @@ describe('the id of a run', () => {
     '1970-01-01T00:00:00.001Z',
     '1999-12-31T23:59:59.999Z',
     '9999-12-31T23:59:59.999Z',
-  ])('tells the instant %s', (instant) => {
+  ])('contains the instant %s', (instant) => {
     const id = runIdOf(SCHEDULE, instant)
     expect(id).toHaveLength(36)
     expect(instantOfRunId(id)).toBe(instant)
@@ -61,7 +61,7 @@ describe('the id of a run', () => {
     expect(new Set([...ids].map((id) => id[19]))).toEqual(new Set('89ab'))
   })
 
-  it('is in order of time, whatever the schedules', () => {
+  it('is in order of time across schedules', () => {
     const instants = [
       ...minutesFrom(0, 100),
       ...minutesFrom(Date.parse(INSTANT), 1000),
@@ -73,7 +73,7 @@ describe('the id of a run', () => {
 })
 
 describe('the instant of an id', () => {
-  it('is a place in time for any UUID', () => {
+  it('is a position in time for any UUID', () => {
     expect(instantOfRunId('00000000-0000-0000-0000-000000000000')).toBe('1970-01-01T00:00:00.000Z')
     expect(instantOfRunId('ffffffff-ffff-ffff-ffff-ffffffffffff')).toBe('9999-12-31T23:59:59.999Z')
     for (let count = 0; count < 1000; count++)

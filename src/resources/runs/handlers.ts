@@ -42,8 +42,9 @@ function handlersOf<const P extends Parent>(
     }),
 
     /**
-     * One trip, unless the schedule has another run of the same millisecond: then the next millisecond is tried. The run is
-     * put into the queue after the response. If that fails, the tick does it (delivery/outbox.ts).
+     * One trip, unless the request has an `Idempotency-Key` and the schedule has a run of the same millisecond: then the next
+     * millisecond is tried. The run is put into the queue after the response. If that fails, the tick does it
+     * (delivery/outbox.ts).
      */
     create: endpoint(contracts.create, async ({ params, headers, path }, context) => {
       const { scheduleId } = params

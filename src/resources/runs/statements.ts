@@ -118,8 +118,8 @@ function statementsOf(
       ),
     )
   /**
-   * The run that this request created, or an earlier one with the same `Idempotency-Key`. No row: another run has the same
-   * `scheduledAt`.
+   * The run that this request created, or an earlier one with the same `Idempotency-Key` or, without one, the same
+   * `scheduledAt`. No row: the run of that `scheduledAt` has another `Idempotency-Key`.
    */
   const selectCreated = guarded(() =>
     readable
