@@ -1,5 +1,5 @@
 /** The tick: what the Cron Trigger runs each minute. */
-import { instrumented, noUse } from './db/database.ts'
+import { instrumented, noUse, type TickEnvironment } from './db/database.ts'
 import { describeFailure } from './db/failures.ts'
 import { sendRuns } from './delivery/outbox.ts'
 import type { Environment } from './environment.ts'

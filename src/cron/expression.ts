@@ -1,5 +1,5 @@
 /**
- * The grammar of cron expressions (docs/contract.md, Schedules). Anything else is refused with an error that says why.
+ * The grammar of cron expressions:
  *
  *     expression = "@hourly" | "@daily" | … | minute hour day-of-month month day-of-week
  *     field      = item { "," item }
@@ -11,14 +11,14 @@ import type { Problem } from '../errors.ts'
 export interface Cron {
   readonly minutes: ReadonlySet<number>
   readonly hours: ReadonlySet<number>
-  /** If neither `daysOfMonth` nor `daysOfWeek` (0 is Sunday) is exactly `*`, a day that matches one of them matches. */
+  /** Of the month, or of the week (0 is Sunday): a day has to match one of both if neither field is exactly `*`. */
   readonly daysOfMonth: ReadonlySet<number>
   readonly daysOfWeek: ReadonlySet<number>
   readonly isAnyDayOfMonth: boolean
   readonly isAnyDayOfWeek: boolean
   /** 1 is January. */
   readonly months: ReadonlySet<number>
-  /** True if neither the minute nor the hour has a `*` or a step. Fixed times follow the wall clock. */
+  /** True if neither the minute nor the hour has a `*` or a step: such times follow the wall clock across clock changes. */
   readonly hasFixedTimes: boolean
 }
 
@@ -37,7 +37,7 @@ const MINUTE: Field = { name: 'minute', min: 0, max: 59 }
 const HOUR: Field = { name: 'hour', min: 0, max: 23 }
 const DAY_OF_MONTH: Field = { name: 'day of month', min: 1, max: 31 }
 const MONTH: Field = { name: 'month', min: 1, max: 12, names: MONTHS }
-/** 7 is Sunday too, but an open step such as `1/2` ends at 6. */
+/** 7 is Sunday too, but a step without a range ends at 6. */
 const DAY_OF_WEEK: Field = { name: 'day of week', min: 0, max: 6, names: WEEKDAYS }
 const SUNDAY = 7
 
@@ -54,8 +54,14 @@ const MACROS: Readonly<Record<string, string>> = {
 class CronError extends Error {
   readonly problem: Problem
 
-/** The first problem of an expression; undefined if it is valid. */
-export function problemOfCron(expression: string): string | undefined {
+  constructor(wrong: string, allowed: string, sent?: string) {
+    super(wrong)
+    this.problem = { wrong, allowed, ...(sent && { sent }) }
+  }
+}
+
+/** The first problem of an expression, if any. */
+export function problemOfCron(expression: string): Problem | undefined {
   try {
     parseCron(expression)
     return undefined
@@ -65,7 +71,7 @@ export function problemOfCron(expression: string): string | undefined {
   }
 }
 
-/** @throws if the expression is invalid (`problemOfCron`). */
+/** @throws {CronError} if the expression has a problem. */
 export function parseCron(expression: string): Cron {
   const fields = split(expression)
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields
@@ -138,12 +144,12 @@ function steps(from: number, to: number, step: number): number[] {
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step)
 }
 
-/** The end of an item without a range: its only value, or with a step the largest value of the field. */
+/** The last value of an item without a range: its only value or, with a step, the maximum of the field. */
 function endOf(field: Field, from: number, stepText: string | undefined): number {
   return stepText === undefined ? from : Math.max(from, field.max)
 }
 
-/** `fri-sun` ends on the next Sunday, which is 7. */
+/** `fri-sun` ends on the Sunday after the Friday, which is 7. */
 function parseRangeEnd(field: Field, text: string, from: number): number {
   const to = parseValue(field, text)
   return field === DAY_OF_WEEK && to === 0 && from > 0 && !/^\d/.test(text) ? SUNDAY : to

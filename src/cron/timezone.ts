@@ -1,14 +1,17 @@
-/** Time zones by name, and their wall clocks. */
+/** Time zones by name, and the wall clocks in them. */
 
 const SECOND_MS = 1000
 
 const NAME = /^[A-Za-z][A-Za-z0-9_+\-/]*$/
 
-/** Names that ICU knows from old systems and that are not in the IANA database. */
+/** Names that ICU supports for old systems and that are not IANA names. */
 const NOT_IANA =
   /^(?:A[CEGR]T|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|P[LNRS]T|SST|VST|SystemV\/.*)$/i
 
-/** Creating an `Intl.DateTimeFormat` is slow, so they are cached. Names are valid in any case, so the cache is limited. */
+/**
+ * Creating an `Intl.DateTimeFormat` is slow, so they are cached. Names are case-insensitive, so there can be more formats than
+ * time zones.
+ */
 const formats = new Map<string, Intl.DateTimeFormat>()
 const MAX_FORMATS = 1000
 
@@ -44,12 +47,12 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
 }
 
 /**
- * The reading of a wall clock, as the epoch milliseconds at which a clock in UTC shows the same, so that readings can be
- * compared and added to.
+ * A wall clock's reading, written as the epoch milliseconds at which a clock in UTC shows the same: a number that
+ * can be compared and added to.
  */
 export type WallTimeMs = number
 
-/** Returns the reading of the wall clock of a time zone at an instant (epoch milliseconds). */
+/** Tells what the wall clock of a time zone shows at an instant (epoch milliseconds). */
 export type Clock = (instantMs: number) => WallTimeMs
 
 /** @throws {RangeError} if the runtime doesn't know the time zone. */
@@ -63,22 +66,22 @@ export function wallClock(timezone: string): Clock {
   }
 }
 
-/** The local time in a time zone at an instant (epoch milliseconds), with its UTC offset: `2026-03-29T03:00:00+02:00`. */
+/** What the wall clock of a time zone shows at an instant (epoch milliseconds), with its offset: `2026-03-29T03:00:00+02:00`. */
 export function localTime(timezone: string, instantMs: number): string {
   const reading = wallClock(timezone)(instantMs)
   const offsetSeconds = (reading - instantMs) / SECOND_MS
   const parts = [offsetSeconds / 3600, (offsetSeconds / 60) % 60, offsetSeconds % 60].map((part) =>
     String(Math.trunc(Math.abs(part))).padStart(2, '0'),
   )
-  // Some offsets before 1972 have seconds.
+  // Offsets have had whole minutes for a century.
   const offset = (offsetSeconds < 0 ? '-' : '+') + parts.slice(0, parts[2] === '00' ? 2 : 3).join(':')
   return new Date(reading).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length) + offset
 }
 
 const DAY_MS = 86_400_000
 /**
- * The first instant after `from`, up to `to`, at which the clock has another offset, to the second. The two are at most some
- * days apart, within which no clock changes twice.
+ * The first instant after `from`, up to `to`, from which the clock is at another offset; to the second. The two are at
+ * most some days apart, within which no clock changes twice.
  */
 export function nextChange(from: number, to: number, clock: Clock): number | undefined {
   const offset = offsetAt(from, clock)
@@ -87,11 +90,11 @@ export function nextChange(from: number, to: number, clock: Clock): number | und
 }
 
 /**
- * The instant at which the wall clock shows `wallTime`: the first if it shows it twice; the first instant after the gap if
- * it never does.
+ * The instant at which the wall clock shows `wallTime`: the first, if it shows it twice; the first instant after
+ * the gap, if it never does.
  */
 export function instantOf(wallTime: WallTimeMs, clock: Clock): number {
-  // Offsets are less than a day, so the offsets a day earlier and later are those on both sides of any change.
+  // Offsets are under a day, so the zone's offsets a day earlier and later are those on both sides of any change.
   const before = wallTime - offsetAt(wallTime - DAY_MS, clock)
   const after = wallTime - offsetAt(wallTime + DAY_MS, clock)
   const matches = [before, after].filter((instant) => clock(instant) === wallTime)
@@ -105,12 +108,12 @@ export function offsetAt(instantMs: number, clock: Clock): number {
   return clock(instantMs) - instantMs
 }
 
-/** The first whole second after `low`, up to `high`, at which the condition holds. From there on it stays true. */
-function firstInstant(holds: (instantMs: number) => boolean, low: number, high: number): number {
+/** The first whole second after `low`, up to `high`, at which it is so; from there on it stays so. */
+function firstInstant(isSo: (instantMs: number) => boolean, low: number, high: number): number {
   let [under, over] = [Math.floor(low / SECOND_MS), Math.ceil(high / SECOND_MS)]
   while (over - under > 1) {
     const middle = Math.floor((under + over) / 2)
-    if (holds(middle * SECOND_MS)) over = middle
+    if (isSo(middle * SECOND_MS)) over = middle
     else under = middle
   }
   return over * SECOND_MS

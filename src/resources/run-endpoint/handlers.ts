@@ -32,10 +32,9 @@ async function newSecret(context: RequestContext) {
 }
 
 /** The part of the URL that an error may repeat. The rest may contain a secret. */
-function originOf(url: string): string {
-  if (!URL.canParse(url)) return 'text that is not a URL'
-  const { protocol, host } = new URL(url)
-  return host ? describeSent(`${protocol}//${host}`) : 'a URL without a host'
+function describeOrigin(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  return parsed?.host ? describeSent(`${parsed.protocol}//${parsed.host}`) : describeSent(url, true)
 }
 
 export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, context) => {

@@ -3,8 +3,9 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { now } from '../../access/guard.ts'
 import { type Join, precondition, requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/unrestricted.ts'
+import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, runEndpoints } from '../../db/schema.ts'
-import { excluded, guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
 const sealedSecret = sql.placeholder('sealedSecret')

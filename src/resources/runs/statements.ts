@@ -4,8 +4,9 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { isInReach, now } from '../../access/guard.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/unrestricted.ts'
+import { insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
-import { guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import {
   hasParent,

@@ -300,16 +300,7 @@ export const previewScheduleContract = {
       )
       .register(docs, { description: 'The instants are after this one. Default: now.' }),
     count: z
-      ._default(
-        parameter().check(
-          z.regex(/^\d+$/, { error: 'expected digits only', abort: true }),
-          z.refine(
-            (digits) => Number(digits) >= 1 && Number(digits) <= LARGEST_PREVIEW,
-            `expected 1 to ${LARGEST_PREVIEW}`,
-          ),
-        ),
-        '5',
-      )
+      ._default(wholeNumber(1, LARGEST_PREVIEW), '5')
       .register(docs, { description: `The number of instants, up to ${LARGEST_PREVIEW}.`, example: '5' }),
   }),
   success: {

@@ -2,8 +2,9 @@
 import { and, asc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import type { SelectedFields } from 'drizzle-orm/sqlite-core'
 import { now } from '../../access/guard.ts'
+import { insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, schedules } from '../../db/schema.ts'
-import { guarded, guardedChange, insertRow, query } from '../../db/statement.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
 import {
   agentPreconditions,
   earlier,

@@ -9,8 +9,7 @@ import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { nextRunRefresh, schedules } from '../../../db/schema.ts'
-import { jsonRows, query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
-import type { TickEnvironment } from '../../../environment.ts'
+import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
 import { SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fire.ts'
 
 const PASS_INTERVAL_MS = 86_400_000
