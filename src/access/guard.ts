@@ -70,15 +70,3 @@ function isStale(): SQL {
   const hourAgo = sql.placeholder('hourAgo')
   return sql`(${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} <= ${hourAgo})`
 }
-
-/** TRANSITION: begins a checking statement that is written by hand. */
-export function explaining<Facts extends Record<string, SQL.Aliased>>(facts: Facts) {
-  return query
-    .select({ ...callerFields, ...facts })
-    .from(apiKeys)
-    .where(isCallersKey)
-}
-export const explainCaller = checkCaller
-export const explainUnlimited = guarded(() =>
-  explaining({ inReach: sql<0 | 1>`${isUnrestricted}`.as('inReach') }),
-)
