@@ -1298,12 +1298,12 @@ where
 
 -- statements.put
 insert into
-  "pullRequests" ("organizationId", "id", "projectId", "name", "createdAt", "updatedAt")
+  "pullRequests" ("organizationId", "id", "name", "projectId", "createdAt", "updatedAt")
 select
   "apiKeys"."organizationId" as "organizationId",
   :pullRequestId as "id",
-  "projects"."id" as "projectId",
   :name as "name",
+  "projects"."id" as "projectId",
   :now as "createdAt",
   :now as "updatedAt"
 from
@@ -1401,8 +1401,8 @@ set
   "updatedAt" = excluded."updatedAt"
 returning
   "id",
-  "projectId",
   "name",
+  "projectId",
   "createdAt",
   "updatedAt";
 
@@ -1470,8 +1470,8 @@ where
 -- statements.retrieve
 select
   "pullRequests"."id",
-  "pullRequests"."projectId",
   "pullRequests"."name",
+  "pullRequests"."projectId",
   "pullRequests"."createdAt",
   "pullRequests"."updatedAt"
 from
@@ -1565,8 +1565,8 @@ where
 -- statements.list
 select
   "pullRequests"."id",
-  "pullRequests"."projectId",
   "pullRequests"."name",
+  "pullRequests"."projectId",
   "pullRequests"."createdAt",
   "pullRequests"."updatedAt"
 from
@@ -1650,8 +1650,8 @@ where
 -- statements.listInProject
 select
   "id",
-  "projectId",
   "name",
+  "projectId",
   "createdAt",
   "updatedAt"
 from
@@ -2019,12 +2019,12 @@ where
 
 -- statements.put
 insert into
-  "sessions" ("organizationId", "id", "projectId", "name", "createdAt", "updatedAt")
+  "sessions" ("organizationId", "id", "name", "projectId", "createdAt", "updatedAt")
 select
   "apiKeys"."organizationId" as "organizationId",
   :sessionId as "id",
-  "projects"."id" as "projectId",
   :name as "name",
+  "projects"."id" as "projectId",
   :now as "createdAt",
   :now as "updatedAt"
 from
@@ -2122,8 +2122,8 @@ set
   "updatedAt" = excluded."updatedAt"
 returning
   "id",
-  "projectId",
   "name",
+  "projectId",
   "createdAt",
   "updatedAt";
 
@@ -2191,8 +2191,8 @@ where
 -- statements.retrieve
 select
   "sessions"."id",
-  "sessions"."projectId",
   "sessions"."name",
+  "sessions"."projectId",
   "sessions"."createdAt",
   "sessions"."updatedAt"
 from
@@ -2286,8 +2286,8 @@ where
 -- statements.list
 select
   "sessions"."id",
-  "sessions"."projectId",
   "sessions"."name",
+  "sessions"."projectId",
   "sessions"."createdAt",
   "sessions"."updatedAt"
 from
@@ -2371,8 +2371,8 @@ where
 -- statements.listInProject
 select
   "id",
-  "projectId",
   "name",
+  "projectId",
   "createdAt",
   "updatedAt"
 from

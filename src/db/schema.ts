@@ -11,6 +11,7 @@ import {
   integer,
   primaryKey,
   type SQLiteColumn,
+  type SQLiteColumnBuilderBase,
   sqliteTable,
   text,
   uniqueIndex,
@@ -21,6 +22,19 @@ export function keyIdOf(sealed: SQLiteColumn) {
   const rest = sql`substr(${sealed}, 4)`
   return sql<string>`substr(${rest}, 1, instr(${rest}, '.') - 1)`
 }
+
+const byId = (table: { organizationId: SQLiteColumn; id: SQLiteColumn }) =>
+  primaryKey({ columns: [table.organizationId, table.id] })
+
+/** A resource of the host platform, under the id that it has there. */
+const platformResource = <Own extends Record<string, SQLiteColumnBuilderBase>>(own: Own) => ({
+  organizationId: text().notNull(),
+  id: text().notNull(),
+  name: text().notNull(),
+  ...own,
+  createdAt: text().notNull(),
+  updatedAt: text().notNull(),
+})
 
 export const organizations = sqliteTable('organizations', {
   id: text().primaryKey(),
@@ -80,7 +94,7 @@ export const apiKeys = sqliteTable(
     createdByKeyId: text(),
   },
   (table) => [
-    primaryKey({ columns: [table.organizationId, table.id] }),
+    byId(table),
     uniqueIndex('apiKeysByHash').on(table.hash),
     index('apiKeysByUser').on(table.organizationId, table.userId, table.id),
     index('apiKeysUnrevoked').on(table.organizationId, table.id).where(sql`"revokedAt" is null`),
@@ -93,72 +107,27 @@ export const apiKeys = sqliteTable(
   ],
 )
 
-export const users = sqliteTable(
-  'users',
-  {
-    organizationId: text().notNull(),
-    id: text().notNull(),
-    name: text().notNull(),
-    createdAt: text().notNull(),
-    updatedAt: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
-)
+export const users = sqliteTable('users', platformResource({}), (table) => [byId(table)])
 
-export const projects = sqliteTable(
-  'projects',
-  {
-    organizationId: text().notNull(),
-    id: text().notNull(),
-    name: text().notNull(),
-    archivedAt: text(),
-    createdAt: text().notNull(),
-    updatedAt: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
-)
+export const projects = sqliteTable('projects', platformResource({ archivedAt: text() }), (table) => [
+  byId(table),
+])
 
-export const agents = sqliteTable(
-  'agents',
-  {
-    organizationId: text().notNull(),
-    id: text().notNull(),
-    name: text().notNull(),
-    archivedAt: text(),
-    createdAt: text().notNull(),
-    updatedAt: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.organizationId, table.id] })],
-)
+export const agents = sqliteTable('agents', platformResource({ archivedAt: text() }), (table) => [
+  byId(table),
+])
 
 export const sessions = sqliteTable(
   'sessions',
-  {
-    organizationId: text().notNull(),
-    id: text().notNull(),
-    projectId: text().notNull(),
-    name: text().notNull(),
-    createdAt: text().notNull(),
-    updatedAt: text().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.organizationId, table.id] }),
-    index('sessionsByProject').on(table.organizationId, table.projectId, table.id),
-  ],
+  platformResource({ projectId: text().notNull() }),
+  (table) => [byId(table), index('sessionsByProject').on(table.organizationId, table.projectId, table.id)],
 )
 
 export const pullRequests = sqliteTable(
   'pullRequests',
-  {
-    organizationId: text().notNull(),
-    id: text().notNull(),
-    projectId: text().notNull(),
-    name: text().notNull(),
-    createdAt: text().notNull(),
-    updatedAt: text().notNull(),
-  },
+  platformResource({ projectId: text().notNull() }),
   (table) => [
-    primaryKey({ columns: [table.organizationId, table.id] }),
+    byId(table),
     index('pullRequestsByProject').on(table.organizationId, table.projectId, table.id),
   ],
 )
@@ -316,10 +285,7 @@ export const auditEvents = sqliteTable(
     requestId: text().notNull(),
     createdAt: text().notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.organizationId, table.id] }),
-    index('auditEventsByAge').on(table.createdAt),
-  ],
+  (table) => [byId(table), index('auditEventsByAge').on(table.createdAt)],
 )
 
 /** Where the runs of an organization are sent. */
@@ -382,7 +348,7 @@ export const skills = sqliteTable(
     idempotencyFingerprint: text(),
   },
   (table) => [
-    primaryKey({ columns: [table.organizationId, table.id] }),
+    byId(table),
     uniqueIndex('skillsByName').on(table.organizationId, table.name),
     uniqueIndex('skillsByIdempotencyKey')
       .on(table.organizationId, table.idempotencyKey)
