@@ -60,7 +60,7 @@ describe('npm run deploy -- --dry-run', () => {
     expect(printed).not.toContain('workers.dev')
     expect(code).toBe(0)
     const staging = configurationOf({ config: project.config, environment: 'staging' })
-    expect([staging.routes, staging.placement]).toEqual([undefined, { mode: 'smart' }])
+    expect([staging.routes, staging.placement]).toEqual([[], { mode: 'smart' }])
   })
 
   it.each([
