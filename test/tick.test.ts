@@ -388,7 +388,7 @@ describe('a schedule that is due', () => {
 
 describe('concurrent ticks', () => {
   const [tickCount, dueCount] = sized([10, 200], [50, 1000])
-  it(`fire each instant of ${dueCount} schedules once (${tickCount} ticks)`, {
+  it(`fire each instant of ${dueCount} schedules once, ${tickCount} at once`, {
     timeout: 300_000,
   }, async () => {
     const { workspace, projectId, receiver } = await withReceiver()

@@ -56,7 +56,7 @@ describe('problemOfReceiver', () => {
     ['https://intranet/', NOT_PUBLIC],
     ['https://printer.local/', NOT_PUBLIC],
   ])('returns for %j: %s', (url, problem) => {
-    expect(problemOfReceiver(url, false)).toBe(problem)
+    expect(wrongWith(url, false)).toBe(problem)
   })
 
   it('refuses every IPv4 address in any notation', () => {
@@ -80,7 +80,7 @@ describe('problemOfReceiver', () => {
       (name) => [name, `a.${name}`, `a.b.${name}.`, name.toUpperCase()],
     ),
   )('refuses the name %s, which the public DNS does not have', (host) => {
-    expect(problemOfReceiver(`https://${host}/`, false)).toBe(NOT_PUBLIC)
+    expect(wrongWith(`https://${host}/`, false)).toBe(NOT_PUBLIC)
   })
 
   it.each(['notlocal.com', 'localhost.com', 'local.example.com', 'mylocalhost.de', 'test.de', 'a.arpa'])(
@@ -127,7 +127,7 @@ describe('problemOfReceiver', () => {
     ['http://ada:secret@localhost/', CREDENTIALS],
     ['http://localhost/#runs', FRAGMENT],
   ])('allows no other URL even then: %s', (url, problem) => {
-    expect(problemOfReceiver(url, true)).toBe(problem)
+    expect(wrongWith(url, true)).toBe(problem)
   })
 })
 

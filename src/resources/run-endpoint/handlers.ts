@@ -31,7 +31,7 @@ async function newSecret(context: RequestContext) {
   return { secret, values: { sealedSecret, sealedFor: organizationId } }
 }
 
-/** The part of the URL that an error may repeat. The rest may contain a secret. */
+/** The origin of the URL. The rest may contain a secret. */
 function describeOrigin(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   return parsed?.host ? describeSent(`${parsed.protocol}//${parsed.host}`) : describeSent(url, true)

@@ -3,7 +3,7 @@ import type { Problem } from '../../errors.ts'
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
-/** Names that the public DNS does not resolve (RFC 6761, 6762, 7686, 8375, 9476, and ICANN's reservation of `internal`). */
+/** Names that do not resolve in public (RFC 6761, 6762, 7686, 8375, 9476, and ICANN's reservation of `internal`). */
 const NOT_PUBLIC = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|onion|alt|home\.arpa)$/
 
 const ALLOWED = 'an https URL of a public host, such as "https://hooks.example.com/runs"'
@@ -11,9 +11,9 @@ const ALLOWED = 'an https URL of a public host, such as "https://hooks.example.c
 const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}|\[.*\])$/
 
 /**
- * The problem of a receiver's URL; undefined if it is allowed. IP addresses are refused, public ones too, because
- * certificates are for names.
- * @param allowsLocal true also allows this machine, and http to it.
+ * The first problem of the URL of a receiver, if any. IP addresses are refused, public ones too, because certificates are for
+ * names.
+ * @param allowsLocal true to allow http and https URLs of this machine as well.
  */
 export function problemOfReceiver(text: string, allowsLocal: boolean): Problem | undefined {
   const wrong = wrongWith(text, allowsLocal)
