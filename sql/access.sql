@@ -37,30 +37,6 @@ on conflict do nothing;
 
 -- src/access/guard.ts
 
--- checkCaller
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale"
-from
-  "apiKeys"
-where
-  "apiKeys"."hash" = :keyHash;
-
 -- recordUse
 update "apiKeys"
 set

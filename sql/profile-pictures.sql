@@ -395,7 +395,7 @@ where
       (
         "profilePictures"."organizationId" = (
           select
-            "apiKeys"."organizationId"
+            "organizationId"
           from
             "apiKeys"
           where

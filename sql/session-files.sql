@@ -223,7 +223,7 @@ where
       (
         "sessionFiles"."organizationId" = (
           select
-            "apiKeys"."organizationId"
+            "organizationId"
           from
             "apiKeys"
           where
@@ -927,7 +927,7 @@ where
       (
         "sessionFiles"."organizationId" = (
           select
-            "apiKeys"."organizationId"
+            "organizationId"
           from
             "apiKeys"
           where

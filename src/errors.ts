@@ -41,9 +41,6 @@ export const unauthorized = {
     ),
 }
 
-/** The API key has the scope, but is restricted to projects other than the requested one. */
-export const outOfReach = () => new ApiError(403, 'This API key is restricted to other projects.')
-
 export const tooManyRequests = () =>
   new ApiError(429, `Too many requests. Retry after ${RATE_LIMIT_SECONDS} seconds.`, {
     'Retry-After': String(RATE_LIMIT_SECONDS),

@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { namedStatements } from '../scripts/named-statements.ts'
 import { hashToken, mintToken } from '../src/access/api-key.ts'
 import { recordChange } from '../src/access/audit.ts'
-import { checkCaller, recordUse } from '../src/access/guard.ts'
+import { recordUse } from '../src/access/guard.ts'
+import { authorized } from '../src/access/preconditions.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Statement, Value } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
@@ -249,7 +250,7 @@ describe('the statements of all operations', () => {
       { eager: true },
     )
     const exported = new Set(sqlOf(Object.values(modules).flatMap(statementsIn)))
-    for (const { sql } of [checkCaller, recordUse]) {
+    for (const { sql } of [authorized.check, recordUse]) {
       ran.delete(sql)
       exported.delete(sql)
     }

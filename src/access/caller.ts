@@ -6,7 +6,8 @@ import { type Rows, runBatch, type Step, type Values } from '../db/statement.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError, unauthorized } from '../errors.ts'
 import { hashToken, isToken } from './api-key.ts'
-import { type CallerFacts, checkCaller, recordUse } from './guard.ts'
+import { type CallerFacts, recordUse } from './guard.ts'
+import { authorized } from './preconditions.ts'
 import { addressOf, count, countAgainst, countRefusedKey, isLimiting, refuseBlocked } from './rate-limit.ts'
 import { RecentMap } from './recent-map.ts'
 import { sessionOf } from './replica.ts'
@@ -149,7 +150,7 @@ export class Caller {
   }
 
   async #lookUp(): Promise<CallerFacts> {
-    const [[facts]] = await this.#batch([checkCaller], {}, true)
+    const [[facts]] = await this.#batch([authorized.check], {}, true)
     return this.#requireLive(facts)
   }
 

@@ -4,7 +4,7 @@
  */
 import { and, eq, gt, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
-import { guarded, query, type Statement, unguarded } from '../db/statement.ts'
+import { query, unguarded } from '../db/statement.ts'
 
 /** Bound for every statement (caller.ts): the hash of the key, the scope of the operation, the time of the request. */
 const keyHash = sql.placeholder('keyHash')
@@ -18,9 +18,6 @@ export const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_
 
 /** The guard. A statement that acts begins from `apiKeys` where this holds: one row if the caller may act, else none. */
 export const mayAct = and(isCallersKey, isLive, isInScope)
-
-/** The guard for other statements: the organization that the caller may act for, or NULL, which matches no row. */
-export const callerOrganization = sql<string>`(select ${apiKeys.organizationId} from ${apiKeys} where ${mayAct})`
 
 /** The guard for what belongs to a user: the user that the caller acts as, or NULL. */
 export const callerUser = sql<string>`(select ${apiKeys.userId} from ${apiKeys} where ${mayAct})`
@@ -52,11 +49,6 @@ export const callerFields = {
   callerUserId: sql<string | null>`${apiKeys.userId}`.as('callerUserId'),
   isLastUsedStale: sql<0 | 1>`${isStale()}`.as('isLastUsedStale'),
 }
-
-/** Checks only the caller. No row: the key does not exist. */
-export const checkCaller: Statement<CallerFacts> = guarded(() =>
-  query.select(callerFields).from(apiKeys).where(isCallersKey),
-)
 
 /** Updates `lastUsedAt`, at most once an hour. It runs after the response. */
 export const recordUse = unguarded(() =>

@@ -1,7 +1,13 @@
 /** Profile pictures, in SQL. */
 import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import { callerOrganization, callerUser, now } from '../../access/guard.ts'
-import { type Join, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
+import { callerUser, now } from '../../access/guard.ts'
+import {
+  authorized,
+  type Join,
+  precondition,
+  requiring,
+  uncheckedPrecondition,
+} from '../../access/preconditions.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, profilePictures, users } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
@@ -137,7 +143,7 @@ const recordedObject = query
   .from(profilePictures)
   .where(
     and(
-      eq(profilePictures.organizationId, callerOrganization),
+      eq(profilePictures.organizationId, authorized.organizationId),
       eq(profilePictures.userId, callerUser),
       eq(profilePictures.objectKey, objectKey),
     ),

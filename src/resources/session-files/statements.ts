@@ -1,8 +1,14 @@
 /** The files of a session, in SQL. */
 import { and, asc, eq, gt, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
-import { callerOrganization, now } from '../../access/guard.ts'
+import { now } from '../../access/guard.ts'
 import { namedProjectResource } from '../../access/platform-resource.ts'
-import { type Join, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
+import {
+  authorized,
+  type Join,
+  precondition,
+  requiring,
+  uncheckedPrecondition,
+} from '../../access/preconditions.ts'
 import { projectIsActive } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
@@ -173,7 +179,7 @@ const recordedObject = query
   .from(sessionFiles)
   .where(
     and(
-      eq(sessionFiles.organizationId, callerOrganization),
+      eq(sessionFiles.organizationId, authorized.organizationId),
       eq(sessionFiles.sessionId, sessionId),
       eq(sessionFiles.path, path),
       eq(sessionFiles.objectKey, objectKey),
