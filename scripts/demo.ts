@@ -2,15 +2,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
+import { SCOPES } from '../src/access/scopes.ts'
+import { execute } from './database.ts'
 import {
   insertApiKey,
   insertOrganization,
   insertUserIfMissing,
   mintApiKey,
   selectAnyOrganization,
-} from '../src/access/provisioning.ts'
-import { SCOPES } from '../src/access/scopes.ts'
-import { execute } from './database.ts'
+} from './provisioning.ts'
 import { Service } from './service.ts'
 import { stateFolder, type Target } from './wrangler.ts'
 

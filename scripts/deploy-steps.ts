@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Unstable_Config as Configuration } from 'wrangler'
-import { selectAnyOrganization } from '../src/access/provisioning.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import { isOn } from '../src/environment.ts'
 import { Account } from './cloudflare.ts'
 import { databaseConfiguration, deployedDatabase, execute } from './database.ts'
 import { createKey } from './first-key.ts'
+import { selectAnyOrganization } from './provisioning.ts'
 import {
   applyMigrations,
   callWrangler,

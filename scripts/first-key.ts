@@ -1,5 +1,8 @@
 /** Creates an organization, a user and an API key directly in the database. */
 import { v7 as newUuid } from 'uuid'
+import type { Scope } from '../src/access/scopes.ts'
+import { externalId } from '../src/http/fields.ts'
+import { execute } from './database.ts'
 import {
   insertApiKey,
   insertOrganization,
@@ -7,10 +10,7 @@ import {
   mintApiKey,
   selectDeletedUser,
   selectOrganization,
-} from '../src/access/provisioning.ts'
-import type { Scope } from '../src/access/scopes.ts'
-import { externalId } from '../src/http/fields.ts'
-import { execute } from './database.ts'
+} from './provisioning.ts'
 import type { Target } from './wrangler.ts'
 
 export interface KeyRequest {

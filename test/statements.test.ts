@@ -9,10 +9,10 @@ declare global {
   }
 }
 
-/** No HTTP operation reaches these: the tick, deliveries, the health check, provisioning, and a service binding. */
+/** No HTTP operation reaches these: the tick, deliveries, the health check, and a service binding. */
 const OF_THE_SERVICE = [
   /^src\/(?:delivery|maintenance|objects|resources\/schedules\/firing)\//,
-  /^src\/(?:health|access\/provisioning|resources\/environment-variables\/project-environments)\.ts$/,
+  /^src\/(?:health|resources\/environment-variables\/project-environments)\.ts$/,
 ]
 /** Bound to the key of a request that was answered already. */
 const AFTER_THE_RESPONSE = ['src/access/guard.ts recordUse']

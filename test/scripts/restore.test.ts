@@ -15,9 +15,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadBackup, verifyBackup } from '../../scripts/backups/backup-file.ts'
 import { loadDump } from '../../scripts/backups/sql-dump.ts'
 import { execute, localDatabaseFile } from '../../scripts/database.ts'
+import { insertApiKey, mintApiKey } from '../../scripts/provisioning.ts'
 import { Service } from '../../scripts/service.ts'
 import { runWrangler } from '../../scripts/wrangler.ts'
-import { insertApiKey, mintApiKey } from '../../src/access/provisioning.ts'
 import { callScript, ROOT, runScript, startScript } from '../support/commands.ts'
 import {
   type DevServer,

@@ -5,10 +5,10 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { v7 as newUuid } from 'uuid'
-import { apiKeys, deletions, organizations, users } from '../db/schema.ts'
-import { query, unguarded, type Values } from '../db/statement.ts'
-import { hashToken, mintToken } from './api-key.ts'
-import type { Scope } from './scopes.ts'
+import { hashToken, mintToken } from '../src/access/api-key.ts'
+import type { Scope } from '../src/access/scopes.ts'
+import { apiKeys, deletions, organizations, users } from '../src/db/schema.ts'
+import { query, unguarded, type Values } from '../src/db/statement.ts'
 
 /** Inserts a row. Bound with a value for every column, as `insertApiKey` and `insertUserIfMissing` are. */
 export const insertOrganization = unguarded(() =>
