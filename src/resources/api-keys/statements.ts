@@ -16,6 +16,7 @@ import { insertRow } from '../../db/rows.ts'
 import { apiKeys, projects, users } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
+import { describeSent } from '../../http/problems.ts'
 
 const id = sql.placeholder('id')
 const apiKeyId = sql.placeholder('apiKeyId')
@@ -108,7 +109,7 @@ export const creatable = requiring([earlierKey], {
     (_, projectId) =>
       new ApiError(
         404,
-        `projectIds names a project that the organization does not have; got ${JSON.stringify(projectId)}.`,
+        `projectIds names a project that the organization does not have; got ${describeSent(projectId)}.`,
       ),
   ),
   callerIsUnrotated: callerIsUnrotated(),
