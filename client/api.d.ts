@@ -1403,7 +1403,7 @@ export interface components {
          *     }
          */
         Error: {
-            /** @description What is wrong, what was sent and what is allowed. */
+            /** @description What is wrong and what to change. */
             error: string;
         };
         Pin: {

@@ -396,7 +396,10 @@ describe('putProfilePicture', () => {
       key,
       headers: { 'Content-Type': type },
     })
-    expect([answer.status, answer.body]).toEqual([400, { error: expect.stringMatching(/^body: /) }])
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error: expect.stringMatching(/^body is not an image of a known type; got \d+ bytes; allowed: /) },
+    ])
     expect(await stateOf(workspace, objectKey)).toEqual(UNTOUCHED)
     expect(await objectsOf(workspace)).toEqual(ONE)
   })

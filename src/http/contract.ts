@@ -35,7 +35,7 @@ export interface Contract extends CallerScope {
   readonly upload?: Upload
   readonly success: Success
   /** True if the response has a secret that is shown once, so that a repeated request fails. */
-  readonly answersOnce?: true
+  readonly showsSecretOnce?: true
   /** True if the body has a secret: no error message repeats a value of it. */
   readonly takesSecret?: true
   /** The documented errors: what each status means for this operation. */

@@ -61,8 +61,8 @@ export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operat
 }
 
 /** True if the request may run twice with the same effect and the same response. */
-function isRepeatable({ method, upload, answersOnce }: Contract, headers: Headers): boolean {
-  if (method === 'POST') return !answersOnce && headers.has('Idempotency-Key')
+function isRepeatable({ method, upload, showsSecretOnce }: Contract, headers: Headers): boolean {
+  if (method === 'POST') return !showsSecretOnce && headers.has('Idempotency-Key')
   return method === 'GET' || (method === 'PUT' && !upload)
 }
 

@@ -14,7 +14,7 @@ import { scheduleRunWebhook } from './webhook.ts'
 
 const error = z
   .strictObject({
-    error: z.string().register(docs, { description: 'What is wrong, what was sent and what is allowed.' }),
+    error: z.string().register(docs, { description: 'What is wrong and what to change.' }),
   })
   .register(docs, {
     id: 'Error',

@@ -73,7 +73,7 @@ const params = z.object({ apiKeyId: uuid('The id of the API key.') })
 
 export const createApiKeyContract = {
   operationId: 'createApiKey',
-  answersOnce: true,
+  showsSecretOnce: true,
   method: 'POST',
   path: '/v1/api-keys',
   tag: 'API keys',
@@ -156,7 +156,7 @@ export const listApiKeysContract = {
 
 export const rotateApiKeyContract = {
   operationId: 'rotateApiKey',
-  answersOnce: true,
+  showsSecretOnce: true,
   method: 'POST',
   path: '/v1/api-keys/{apiKeyId}/rotate',
   tag: 'API keys',

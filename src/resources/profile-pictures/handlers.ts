@@ -2,6 +2,7 @@ import { v7 as newUuid } from 'uuid'
 import { readBytes } from '../../http/body.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
+import { describeProblem } from '../../http/problems.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
 import { deleteObject, entityTagOf, getObject, putObject } from '../../objects/store.ts'
 import {
@@ -46,10 +47,11 @@ export const putProfilePicture = endpoint(
   async ({ params: { userId }, request }, context) => {
     const bytes = await readBytes(request, LIMIT_BYTES, context.caller)
     const contentType = imageTypeOf(bytes)
-    if (!contentType)
-      throw await context.caller.inputError(
-        `body: expected a PNG, JPEG, GIF or WebP picture, got ${bytes.byteLength} bytes in another format`,
-      )
+    if (!contentType) {
+      const sent = `${bytes.byteLength} bytes`
+      const problem = { wrong: 'is not an image of a known type', sent, allowed: 'PNG, JPEG, GIF and WebP' }
+      throw await context.caller.inputError(describeProblem('body', problem))
+    }
 
     const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
     const [before, [upload]] = await context.run(uploadable, [beginUpload, leasePicture], {
