@@ -91,13 +91,21 @@ describe('npm run env:push', () => {
   })
 
   it.each<[string, string | Buffer, RegExp]>([
-    ['a wrong name', 'GOOD=secret\n2ND=secret\nA.B=secret\n', /^2ND: .*; A\.B: /],
-    ['a name of 256 characters', `GOOD=secret\n${'x'.repeat(256)}=secret\n`, /^x{256}: .*255/],
-    ['a value of 64 KiB and one byte', `GOOD=secret\nLONG=${'x'.repeat(65_537)}\n`, /^LONG: .*65537/],
-    ['NUL', 'GOOD=secret\nBAD="a\0b"\n', /^BAD: .*NUL/],
+    [
+      'a wrong name',
+      'GOOD=secret\n2ND=secret\nA.B=secret\n',
+      /^2ND has the wrong format; .* A\.B has the wrong format; /,
+    ],
+    ['a name of 256 characters', `GOOD=secret\n${'x'.repeat(256)}=secret\n`, /^x{256} is too long; .*255/],
+    [
+      'a value of 64 KiB and one byte',
+      `GOOD=secret\nLONG=${'x'.repeat(65_537)}\n`,
+      /^LONG is too large; got 65537 bytes/,
+    ],
+    ['NUL', 'GOOD=secret\nBAD="a\0b"\n', /^BAD has a NUL character/],
     ['bytes that are not UTF-8', Buffer.from('GOOD=secret\xff', 'latin1'), /is not UTF-8 text/],
     ['no variables', '# nothing\n', /no variables/],
-    ['a wrong name after the first hundred', manyAndWrong(), /^A-B: /],
+    ['a wrong name after the first hundred', manyAndWrong(), /^A-B has the wrong format/],
   ])('refuses a file with %s, and pushes nothing', async (_, content, message) => {
     const project = await newProject()
     const { status, stdout, stderr } = await push(content, project)
@@ -116,7 +124,7 @@ describe('npm run env:push', () => {
       [[file], /^Usage: /],
       [['--project', project], /^Usage: /],
       [[file, file, '--project', project], /^Usage: /],
-      [[file, '--project', '..'], /^--project: /],
+      [[file, '--project', '..'], /^--project is not an id; got "\.\."/],
       [[file, '--projekt', project], /--projekt/],
       [[file, '--project', 'nobodys', '--url', url], /There is no project with this projectId/],
       [[file, '--project', project, '--url', url, '--key', 'wsk_wrong'], /API key is not valid/],
