@@ -46,9 +46,9 @@ select
         end
       )
   ) as "userExists",
-  (
+  not exists (
     select
-      value
+      1
     from
       json_each(:projectIds)
     where
@@ -305,23 +305,25 @@ where
       )
     )
     and (
-      select
-        value
-      from
-        json_each(:projectIds)
-      where
-        not exists (
-          select
-            "id"
-          from
-            "projects"
-          where
-            (
-              "projects"."organizationId" = "apiKeys"."organizationId"
-              and "projects"."id" = value
-            )
-        )
-    ) is null
+      not exists (
+        select
+          1
+        from
+          json_each(:projectIds)
+        where
+          not exists (
+            select
+              "id"
+            from
+              "projects"
+            where
+              (
+                "projects"."organizationId" = "apiKeys"."organizationId"
+                and "projects"."id" = value
+              )
+          )
+      )
+    )
     and ("apiKeys"."rotatedAt" is null)
     and (
       not exists (

@@ -50,14 +50,26 @@ async function prepared(row: Row): Promise<{ workspace: Workspace; example: Exam
 }
 
 describe('routes', () => {
-  it('are exactly the operations and the public ones, under both base paths', () => {
+  it('are exactly the operations and the public ones', () => {
     const routes = createApp().routes.filter(({ method }) => method !== 'ALL')
-    const expected = ['', PREFIX].flatMap((basePath) => [
-      ...operations.map(({ contract: { method, path } }) => `${method} ${basePath}${honoPath(path)}`),
-      ...[...PUBLIC_PATHS, ...PAGE_PATHS].map((path) => `GET ${basePath}${path}`),
-    ])
+    const expected = [
+      ...operations.map(({ contract: { method, path } }) => `${method} ${honoPath(path)}`),
+      ...[...PUBLIC_PATHS, ...PAGE_PATHS].map((path) => `GET ${path}`),
+    ]
     const found = new Set(routes.map(({ method, path }) => `${method} ${path}`))
     expect([...found].sort()).toEqual(expected.sort())
+  })
+
+  it.each(['', PREFIX])('are found under the base path "%s", and not below it again', async (basePath) => {
+    for (const { contract } of operations) {
+      const { status } = await request(contract.method, `${basePath}${contract.path}`)
+      expect([contract.operationId, status]).toEqual([
+        contract.operationId,
+        contract.upload?.needsLength ? 411 : 401,
+      ])
+      const below = await request(contract.method, `${basePath}${PREFIX}${PREFIX}${contract.path}`)
+      expect(below.status).toBe(404)
+    }
   })
 
   it('answer any method only on those paths', () => {

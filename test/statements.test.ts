@@ -1,7 +1,7 @@
 import { is, Placeholder } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { namedStatements } from '../scripts/named-statements.ts'
-import { type Statement, statements } from '../src/db/statement.ts'
+import type { Statement } from '../src/db/statement.ts'
 
 declare global {
   interface ImportMeta {
@@ -27,17 +27,16 @@ function placeholdersOf({ parameters }: Statement): string[] {
   return parameters.flatMap((parameter) => (is(parameter, Placeholder) ? [parameter.name] : []))
 }
 
+/** `npm run sql` fails if a statement is not exported, so these are all. */
 describe('every statement', () => {
-  it('is exported, so that it is tested here and shown in sql/', () => {
-    const exported = new Set(found.map(({ statement }) => statement))
-    expect(statements.filter((statement) => !exported.has(statement)).map(({ sql }) => sql)).toEqual([])
-    expect(exported.size).toBeGreaterThan(150)
-  })
-
   const guarded = found.filter(
     ({ name, file }) =>
       !OF_THE_SERVICE.some((pattern) => pattern.test(file)) && !AFTER_THE_RESPONSE.includes(name),
   )
+  it('is found', () => {
+    expect(guarded.length).toBeGreaterThan(120)
+  })
+
   it.each(guarded)('of an operation carries the guard: $name', ({ statement }) => {
     const { sql } = statement
     expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['keyHash', 'scope', 'now']))

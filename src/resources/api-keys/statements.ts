@@ -16,7 +16,6 @@ import { insertRow } from '../../db/rows.ts'
 import { apiKeys, projects, users } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
-import { describeSent } from '../../http/problems.ts'
 
 const id = sql.placeholder('id')
 const apiKeyId = sql.placeholder('apiKeyId')
@@ -101,16 +100,12 @@ export const creatable = requiring([earlierKey], {
       .where(and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, newUserId)))}`,
     () => new ApiError(404, 'userId names a user that the organization does not have.'),
   ),
-  projectsExist: preconditionUnless(
-    sql<string | null>`(select value from json_each(${sql.placeholder('projectIds')}) where not exists ${query
+  projectsExist: precondition(
+    sql`not exists (select 1 from json_each(${sql.placeholder('projectIds')}) where not exists ${query
       .select({ id: projects.id })
       .from(projects)
       .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`))})`,
-    (_, projectId) =>
-      new ApiError(
-        404,
-        `projectIds names a project that the organization does not have; got ${describeSent(projectId)}.`,
-      ),
+    () => new ApiError(404, 'projectIds names a project that the organization does not have.'),
   ),
   callerIsUnrotated: callerIsUnrotated(),
   callerHasScopes: precondition(
