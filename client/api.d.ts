@@ -5001,7 +5001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key acts as another user than yours, or has projects that yours is not restricted to. Or your API key was rotated: it manages only itself. It can't delete its descendants. */
+            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it manages only itself. It can't delete its descendants. */
             403: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */
@@ -5153,7 +5153,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key acts as another user than yours, or has projects that yours is not restricted to. Or your API key was rotated: it manages only itself. Or it has a scope that yours lacks, or expires later. */
+            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it manages only itself. Or it has a scope that yours lacks, or expires later. */
             403: {
                 headers: {
                     /** @description The id of this response in the logs of the service. */

@@ -41,6 +41,10 @@ export const unauthorized = {
     ),
 }
 
+/** @param what the request creates: "a new schedule". */
+export const idempotencyKeyReused = (what: string) =>
+  new ApiError(409, `This Idempotency-Key was used with another body. Use a new one for ${what}.`)
+
 export const tooManyRequests = () =>
   new ApiError(429, `Too many requests. Retry after ${RATE_LIMIT_SECONDS} seconds.`, {
     'Retry-After': String(RATE_LIMIT_SECONDS),

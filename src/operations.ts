@@ -128,7 +128,7 @@ export const operations: readonly Operation[] = [
   route('POST /v1/projects/{projectId}/environment-variables', variables, (m) => m.setEnvironmentVariables),
 ]
 
-/** The type checker holds each route to the contract of its operation. */
+/** The list shows each route; test/access.test.ts holds it to the contract of its operation. */
 function route<Module, C extends Contract>(
   route: `${C['method']} ${C['path']}`,
   load: () => Promise<Module>,

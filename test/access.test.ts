@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../src/app.ts'
 import type { Contract } from '../src/http/contract.ts'
 import { honoPath } from '../src/http/mount.ts'
-import { loadOperations } from '../src/operations.ts'
+import { operations as listed, loadOperations } from '../src/operations.ts'
 import { PREFIX, request } from './support/api.ts'
 import {
   deadKeys,
@@ -50,6 +50,13 @@ async function prepared(row: Row): Promise<{ workspace: Workspace; example: Exam
 }
 
 describe('routes', () => {
+  it('are those of the contracts, one by one', async () => {
+    const inList = await Promise.all(
+      listed.map(async ({ method, path, load }) => [`${method} ${path}`, (await load()).contract] as const),
+    )
+    expect(inList.map(([route]) => route)).toEqual(inList.map(([, { method, path }]) => `${method} ${path}`))
+  })
+
   it('are exactly the operations and the public ones', () => {
     const routes = createApp().routes.filter(({ method }) => method !== 'ALL')
     const expected = [

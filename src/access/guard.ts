@@ -22,7 +22,7 @@ export const mayAct = and(isCallersKey, isLive, isInScope)
 /** The guard for what belongs to a user: the user that the caller acts as, or NULL. */
 export const callerUser = sql<string>`(select ${apiKeys.userId} from ${apiKeys} where ${mayAct})`
 
-/** Of the caller's key in `apiKeys`: 1 if it is not restricted to other projects than this one. */
+/** Of the caller's key in `apiKeys`: 1 if it may use the project. */
 export function isInReach(projectId: SQLWrapper): SQL<0 | 1> {
   const isListed = sql`${projectId} in (select value from json_each(${apiKeys.projectIds}))`
   return sql<0 | 1>`(${apiKeys.projectIds} is null or ${isListed})`

@@ -1,5 +1,5 @@
 /**
- * Which API keys a caller may manage (docs/contract.md, Keys): those that act as its user and are restricted to no more
+ * Which API keys a caller may manage (docs/contract.md, Keys): those that act as its user and may use no other
  * projects. A rotated key manages only itself.
  */
 import { and, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
@@ -10,10 +10,10 @@ export const isSubset = (list: SQLWrapper, of: SQLWrapper): SQL =>
   sql`not exists (select 1 from json_each(${list}) where value not in (select value from json_each(${of})))`
 
 /** True if the caller's key acts as that user, or as none. */
-export const actsFor = (userId: SQLWrapper): SQL =>
+export const actsAs = (userId: SQLWrapper): SQL =>
   sql`(${apiKeys.userId} is null or ${apiKeys.userId} is ${userId})`
 
-/** True if the caller's key is restricted to no fewer projects (JSON; null: not restricted). */
+/** True if the caller's key may use every project of the list (JSON; null: every project of the organization). */
 export const includesProjects = (projectIds: SQLWrapper): SQL =>
   sql`(${apiKeys.projectIds} is null or (${projectIds} is not null and ${isSubset(projectIds, apiKeys.projectIds)}))`
 
@@ -24,7 +24,7 @@ export const isUnrotated = isNull(apiKeys.rotatedAt)
 type Key = Readonly<Record<'id' | 'userId' | 'projectIds', SQLWrapper>>
 
 export const isKeyInReach = ({ userId, projectIds }: Omit<Key, 'id'>): SQL | undefined =>
-  and(actsFor(userId), includesProjects(projectIds))
+  and(actsAs(userId), includesProjects(projectIds))
 
 /** True if the caller may manage the key. */
 export const isManageable = (key: Key): SQL | undefined =>

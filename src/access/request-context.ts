@@ -1,6 +1,6 @@
 /** A request whose input is valid: what its handler works with. */
 
-import type { Rows, Step, Values } from '../db/statement.ts'
+import type { Rows, Statement, Step, Values } from '../db/statement.ts'
 import { type Environment, type Limits, limitsOf } from '../environment.ts'
 import { type AuditSubject, auditValues, isChanging, recordingChanges } from './audit.ts'
 import type { Caller } from './caller.ts'
@@ -52,4 +52,26 @@ export class RequestContext {
     // The rows are in the order of the statements, which the type checker can't follow through the spread.
     return [facts as Facts<Named>, ...(rows as unknown as Rows<Acting>)]
   }
+
+  /**
+   * The one trip of an operation that is done if its last statement returns a row.
+   * @returns that row.
+   * @throws {ApiError} also the error of the precondition that does not hold, if there is no row.
+   */
+  async runForRow<Named, const Acting extends readonly Step[]>(
+    preconditions: Preconditions<Named>,
+    acting: Acting,
+    values: Values,
+  ): Promise<LastRow<Acting>> {
+    const [facts, ...rows] = await this.run(preconditions, acting, values)
+    const [row] = rows.at(-1) as LastRow<Acting>[]
+    if (!row) throw preconditions.refusal(facts, this)
+    return row
+  }
 }
+
+type LastRow<Steps extends readonly Step[]> = Steps extends readonly [...Step[], infer Last]
+  ? Last extends Statement<infer Row> | readonly Statement<infer Row>[]
+    ? Row
+    : never
+  : never

@@ -5,7 +5,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Database, TickEnvironment } from '../db/database.ts'
 import { auditEvents, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
-import { oldestRunKept } from '../resources/schedules/firing/kept-runs.ts'
+import { oldestRunKept } from '../resources/schedules/firing/record-missed.ts'
 
 const DAY_MS = 86_400_000
 const AUDIT_EVENTS_KEPT_MS = 365 * DAY_MS

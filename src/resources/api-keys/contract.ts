@@ -68,7 +68,7 @@ const headers = z.object({
 const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
 const NO_KEY = 'The organization has no API key with this apiKeyId.'
 const ROTATED = 'Or your API key was rotated: it manages only itself.'
-const OUT_OF_REACH = `The API key acts as another user than yours, or has projects that yours is not restricted to. ${ROTATED}`
+const OUT_OF_REACH = `The API key belongs to another user, or may use projects that yours may not. ${ROTATED}`
 const params = z.object({ apiKeyId: uuid('The id of the API key.') })
 
 export const createApiKeyContract = {

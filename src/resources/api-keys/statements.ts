@@ -3,7 +3,7 @@ import { and, asc, eq, gt, isNotNull, isNull, ne, or, type SQL, type SQLWrapper,
 import { alias } from 'drizzle-orm/sqlite-core'
 import { recordRevocations } from '../../access/audit.ts'
 import { mayAct, now } from '../../access/guard.ts'
-import { actsFor, includesProjects, isKeyInReach, isSubset, isUnrotated } from '../../access/manage-keys.ts'
+import { actsAs, includesProjects, isKeyInReach, isSubset, isUnrotated } from '../../access/manage-keys.ts'
 import {
   authorized,
   type Join,
@@ -113,16 +113,16 @@ export const creatable = requiring([earlierKey], {
     () => new ApiError(403, 'scopes has a scope that your API key lacks.'),
   ),
   userIsInReach: precondition(
-    actsFor(newUserId),
+    actsAs(newUserId),
     () => new ApiError(403, 'userId is not the user that your API key acts as.'),
   ),
   projectsAreInReach: precondition(
     includesProjects(newProjectIds),
-    () => new ApiError(403, 'projectIds has more projects than your API key is restricted to.'),
+    () => new ApiError(403, 'projectIds goes beyond the projects of your API key.'),
   ),
   callerLivesAsLong: precondition(
     livesUntil(newExpiresAt),
-    () => new ApiError(403, 'expiresAt is after the end of your API key.'),
+    () => new ApiError(403, 'The new API key would live longer than yours.'),
   ),
   isFirstRequest,
   // A rotation replaces one key by another, so it always fits.
@@ -164,11 +164,7 @@ const keyExists = precondition(
 
 const keyIsInReach = precondition(
   isKeyInReach(named),
-  () =>
-    new ApiError(
-      403,
-      'The API key acts as another user than yours, or has projects that yours is not restricted to.',
-    ),
+  () => new ApiError(403, 'The API key belongs to another user, or may use projects that yours may not.'),
 )
 
 /** Lists the keys of all users, for a caller that acts as none. */

@@ -25,9 +25,8 @@ import {
 export const deleteEnvironmentVariable = endpoint(
   deleteEnvironmentVariableContract,
   async ({ params }, context) => {
-    const [facts, [deleted]] = await context.run(deletable, [deleteVariable], params)
-    if (!deleted) throw deletable.refusal(facts, context)
-    return { body: { deleted: true as const, key: deleted.key } }
+    const { key } = await context.runForRow(deletable, [deleteVariable], params)
+    return { body: { deleted: true as const, key } }
   },
 )
 
@@ -45,9 +44,7 @@ export const putEnvironmentVariable = endpoint(
   putEnvironmentVariableContract,
   async ({ params: { projectId, key }, body }, context) => {
     const { putting, values } = await sealing(context, projectId, [{ key, value: body.value }])
-    const [facts, [stored]] = await context.run(settable, [putting], values)
-    if (!stored) throw settable.refusal(facts, context)
-    return { body: stored }
+    return { body: await context.runForRow(settable, [putting], values) }
   },
 )
 

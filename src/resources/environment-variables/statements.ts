@@ -8,7 +8,7 @@ import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import type { Quota } from '../../environment.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 
 const projectId = sql.placeholder('projectId')
 const key = sql.placeholder('key')
@@ -141,11 +141,7 @@ export const settable = requiring(
     projectIsInReach,
     isFirstRequest: precondition(
       or(isNull(variableRequests.idempotencyKey), and(eq(variableRequests.createdAt, now), hasEqualBody)),
-      () =>
-        new ApiError(
-          409,
-          'This Idempotency-Key was used with another body. Use a new one for new variables.',
-        ),
+      () => idempotencyKeyReused('new variables'),
     ),
     projectIsActive,
     isWithinQuotas: {

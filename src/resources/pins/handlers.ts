@@ -33,13 +33,11 @@ export const listPins = endpoint(listPinsContract, async (_, context) => {
 
 export const putPin = endpoint(putPinContract, async ({ params }, context) => {
   const values = { ...params, pinLimit: context.limits.pins }
-  const [facts, , [pin]] = await context.run(pinnable, [appendPin, selectPin], values)
-  if (!pin) throw pinnable.refusal(facts, context)
+  const pin = await context.runForRow(pinnable, [appendPin, selectPin], values)
   return { body: pin }
 })
 
 export const deletePin = endpoint(deletePinContract, async ({ params }, context) => {
-  const [facts, [deleted]] = await context.run(deletable, [deletePinStatement], params)
-  if (!deleted) throw deletable.refusal(facts, context)
+  await context.runForRow(deletable, [deletePinStatement], params)
   return { body: { deleted: true as const, ...params } }
 })

@@ -39,18 +39,6 @@ interface Deletion {
   ]
 }
 
-/** Runs the statement, whose row is the resource. */
-async function runForResource(
-  required: Preconditions,
-  statement: Statement<Row>,
-  values: Values,
-  context: RequestContext,
-) {
-  const [facts, [resource]] = await context.run(required, [statement], values)
-  if (!resource) throw required.refusal(facts, context)
-  return { body: resource }
-}
-
 async function remove({ deletable, deletion }: Deletion, values: Values, context: RequestContext) {
   const [facts, , [removed]] = await context.run(deletable, deletion, values)
   if (!removed) throw deletable.refusal(facts, context)
@@ -64,12 +52,12 @@ export function organizationResourceEndpoints<const K extends Kind>(
 ) {
   const { puttable, put, readable, retrieve, listable, list } = statements
   return {
-    put: endpoint(contracts.put, ({ params, body }, context) =>
-      runForResource(puttable, put, { ...params, ...body }, context),
-    ),
-    retrieve: endpoint(contracts.retrieve, ({ params }, context) =>
-      runForResource(readable, retrieve, params, context),
-    ),
+    put: endpoint(contracts.put, async ({ params, body }, context) => ({
+      body: await context.runForRow(puttable, [put], { ...params, ...body }),
+    })),
+    retrieve: endpoint(contracts.retrieve, async ({ params }, context) => ({
+      body: await context.runForRow(readable, [retrieve], params),
+    })),
     list: endpoint(contracts.list, async ({ query }, context) => {
       const [, resources] = await context.run(listable, [list], pagingOf(query))
       return { body: pageOf(resources, query, ({ id }) => id) }
@@ -83,9 +71,9 @@ export function archivingEndpoint<const K extends Kind>(
   contract: ArchivingContract<K>,
   { archivable, archive }: ReturnType<typeof archivingStatements>,
 ) {
-  return endpoint(contract, ({ params, body }, context) =>
-    runForResource(archivable, archive, { ...params, archived: Number(body.archived) }, context),
-  )
+  return endpoint(contract, async ({ params, body }, context) => ({
+    body: await context.runForRow(archivable, [archive], { ...params, archived: Number(body.archived) }),
+  }))
 }
 
 /** Of sessions and pull requests. */
@@ -95,12 +83,12 @@ export function projectResourceEndpoints<const K extends Kind<ProjectResourceTab
 ) {
   const { puttable, put, readable, retrieve } = statements
   return {
-    put: endpoint(contracts.put, ({ params, body }, context) =>
-      runForResource(puttable, put, { ...params, ...body }, context),
-    ),
-    retrieve: endpoint(contracts.retrieve, ({ params }, context) =>
-      runForResource(readable, retrieve, params, context),
-    ),
+    put: endpoint(contracts.put, async ({ params, body }, context) => ({
+      body: await context.runForRow(puttable, [put], { ...params, ...body }),
+    })),
+    retrieve: endpoint(contracts.retrieve, async ({ params }, context) => ({
+      body: await context.runForRow(readable, [retrieve], params),
+    })),
     list: endpoint(contracts.list, async ({ query }, context) => {
       const { projectId } = query
       const [listable, list]: [Preconditions, Statement<Row>] =

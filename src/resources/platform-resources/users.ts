@@ -58,7 +58,7 @@ const toDelete = {
     () =>
       new ApiError(
         403,
-        'The user has a live API key that yours may not delete. Use a key that acts for no user and was not rotated, or delete that key first.',
+        'The user has a live API key that yours may not delete. Use a key that acts as no user and was not rotated, or delete that key first.',
       ),
   ),
 }

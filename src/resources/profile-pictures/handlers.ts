@@ -81,9 +81,7 @@ export const putProfilePicture = endpoint(
 export const retrieveProfilePicture = endpoint(
   retrieveProfilePictureContract,
   async ({ params, headers: requested }, context) => {
-    const [facts, [picture]] = await context.run(readable, [selectPicture], params)
-    if (!picture) throw readable.refusal(facts, context)
-    const { objectKey, contentType } = picture
+    const { objectKey, contentType } = await context.runForRow(readable, [selectPicture], params)
     const headers = {
       ETag: entityTagOf(objectKey),
       'Content-Disposition': `inline; filename="profile-picture.${contentType.replace('image/', '')}"`,

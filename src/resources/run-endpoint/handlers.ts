@@ -45,21 +45,18 @@ export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, 
   }
   const { secret, values } = await newSecret(context)
   const url = new URL(body.url).href
-  const [facts, [stored]] = await context.run(settable, [putEndpoint], { url, ...values })
-  if (!stored) throw settable.refusal(facts, context)
+  const stored = await context.runForRow(settable, [putEndpoint], { url, ...values })
   const { hasNewSecret, ...runEndpoint } = stored
   return { body: { ...runEndpoint, secret: hasNewSecret ? secret : null } }
 })
 
 export const retrieveRunEndpoint = endpoint(retrieveRunEndpointContract, async (_, context) => {
-  const [facts, [runEndpoint]] = await context.run(accessible, [selectEndpoint], {})
-  if (!runEndpoint) throw accessible.refusal(facts, context)
+  const runEndpoint = await context.runForRow(accessible, [selectEndpoint], {})
   return { body: runEndpoint }
 })
 
 export const deleteRunEndpoint = endpoint(deleteRunEndpointContract, async (_, context) => {
-  const [facts, [deleted]] = await context.run(accessible, [deleteEndpoint], {})
-  if (!deleted) throw accessible.refusal(facts, context)
+  await context.runForRow(accessible, [deleteEndpoint], {})
   return { body: { deleted: true as const } }
 })
 
@@ -68,11 +65,10 @@ export const rotateRunEndpoint = endpoint(
   async ({ body: { overlapSeconds } }, context) => {
     const { secret, values } = await newSecret(context)
     const expiry = new Date(Date.parse(context.now) + overlapSeconds * 1000).toISOString()
-    const [facts, [runEndpoint]] = await context.run(rotatable, [rotateSecret], {
+    const runEndpoint = await context.runForRow(rotatable, [rotateSecret], {
       ...values,
       expiresAt: overlapSeconds > 0 ? expiry : null,
     })
-    if (!runEndpoint) throw rotatable.refusal(facts, context)
     return { body: { ...runEndpoint, secret } }
   },
 )

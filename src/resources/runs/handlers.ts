@@ -81,14 +81,12 @@ export const listRuns = endpoint(listRunsContract, async ({ query }, context) =>
 })
 
 export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, context) => {
-  const [facts, [run]] = await context.run(accessible, [selectRun], params)
-  if (!run) throw accessible.refusal(facts, context)
+  const run = await context.runForRow(accessible, [selectRun], params)
   return { body: run }
 })
 
 export const acknowledgeRun = endpoint(acknowledgeRunContract, async ({ params }, context) => {
-  const [facts, , [run]] = await context.run(accessible, [acknowledge, selectRun], params)
-  if (!run) throw accessible.refusal(facts, context)
+  const run = await context.runForRow(accessible, [acknowledge, selectRun], params)
   if (run.status !== 'delivered') {
     throw new ApiError(409, `The run is ${run.status}. Only pending runs can be acknowledged.`)
   }

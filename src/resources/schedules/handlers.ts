@@ -53,13 +53,12 @@ async function create<Schedule>(
   }: Pick<Statements, 'creatable' | 'insert'> & { selectCreated: Statement<Schedule> },
   request: Values & { cron: string; timezone: string },
 ): Promise<Schedule> {
-  const [facts, , [schedule]] = await context.run(creatable, [insert, selectCreated], {
+  const schedule = await context.runForRow(creatable, [insert, selectCreated], {
     ...request,
     id: newUuid(),
     nextRunAt: nextRun(request.cron, request.timezone, new Date(context.now)).toISOString(),
     scheduleLimit: context.limits.schedules,
   })
-  if (!schedule) throw creatable.refusal(facts, context)
   return schedule
 }
 
@@ -68,8 +67,7 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
   const { listable, list, readable, retrieve, updatable, update, changeable, deletion } = statements
 
   async function retrieveSchedule(context: RequestContext, params: Values) {
-    const [facts, [schedule]] = await context.run(readable, [retrieve], params)
-    if (!schedule) throw readable.refusal(facts, context)
+    const schedule = await context.runForRow(readable, [retrieve], params)
     return schedule
   }
 
@@ -94,7 +92,7 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
       const seen = isComputable ? undefined : await retrieveSchedule(context, params)
       const seenTimezone = seen && 'timezone' in seen ? seen.timezone : undefined
       const next = { cron: body.cron ?? seen?.cron, timezone: timezone ?? seenTimezone }
-      const [facts, [schedule]] = await context.run(updatable, [update], {
+      const schedule = await context.runForRow(updatable, [update], {
         ...params,
         cron: body.cron ?? null,
         timezone: timezone ?? null,
@@ -106,13 +104,11 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
             ? null
             : nextRun(next.cron, next.timezone, new Date(context.now)).toISOString(),
       })
-      if (!schedule) throw updatable.refusal(facts, context)
       return { body: schedule }
     }),
 
     remove: endpoint(contracts.remove, async ({ params }, context) => {
-      const [facts, [deleted]] = await context.run(changeable, [deletion], params)
-      if (!deleted) throw changeable.refusal(facts, context)
+      const deleted = await context.runForRow(changeable, [deletion], params)
       return { body: { deleted: true as const, id: deleted.id } }
     }),
   }

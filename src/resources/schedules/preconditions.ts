@@ -12,7 +12,7 @@ import { namedProject, projectExists, projectIsActive, projectIsInReach } from '
 import { withinQuotas } from '../../access/quotas.ts'
 import { agents, apiKeys, schedules } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 
 export type ParentType = 'project' | 'agent'
 
@@ -76,11 +76,7 @@ function preconditionsOf(parentType: ParentType) {
     isNotNull(schedules.id),
     () => new ApiError(404, `The ${parentType} has no schedule with this scheduleId.`),
   )
-  const idempotencyKeyIsNew = precondition(
-    isNull(earlier.id),
-    () =>
-      new ApiError(409, 'This Idempotency-Key was used with another body. Use a new one for a new schedule.'),
-  )
+  const idempotencyKeyIsNew = precondition(isNull(earlier.id), () => idempotencyKeyReused('a new schedule'))
   const scheduleCount = query.select({ count: sql`count(*)` }).from(schedules).where(isOfParent(parentType))
   const isWithinLimit = uncheckedPrecondition(
     sql`${scheduleCount} < ${sql.placeholder('scheduleLimit')}`,

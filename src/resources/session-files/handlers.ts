@@ -44,12 +44,11 @@ export const putSessionFile = endpoint(
     const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
     const sizeBytes = Number(request.headers.get('Content-Length'))
     const file = { ...params, ...query, sizeBytes }
-    const [before, [upload]] = await context.run(uploadable, [beginUpload], {
+    const upload = await context.runForRow(uploadable, [beginUpload], {
       ...file,
       objectId: newUuid(),
       deleteAfter: deleteAfter(leaseExpiresAt),
     })
-    if (!upload) throw uploadable.refusal(before, context)
 
     await putObject(
       context.environment.OBJECTS,
@@ -76,9 +75,7 @@ export const putSessionFile = endpoint(
 export const retrieveSessionFileContent = endpoint(
   retrieveSessionFileContentContract,
   async ({ params, headers: requested }, context) => {
-    const [facts, [content]] = await context.run(readable, [selectContent], params)
-    if (!content) throw readable.refusal(facts, context)
-    const { objectKey, sizeBytes } = content
+    const { objectKey, sizeBytes } = await context.runForRow(readable, [selectContent], params)
     const ETag = entityTagOf(objectKey)
     const headers = {
       ETag,
@@ -105,8 +102,7 @@ export const retrieveSessionFileContent = endpoint(
 
 export const deleteSessionFile = endpoint(deleteSessionFileContract, async ({ params }, context) => {
   const values = { ...params, deleteAfter: deleteAfter(new Date(context.now)) }
-  const [facts, , [deleted]] = await context.run(deletable, [addDeletedToOrphans, deleteFile], values)
-  if (!deleted) throw deletable.refusal(facts, context)
+  const deleted = await context.runForRow(deletable, [addDeletedToOrphans, deleteFile], values)
   await deleteObject(context.environment.OBJECTS, deleted.objectKey)
   return { body: { deleted: true as const, id: params.fileId } }
 })

@@ -93,7 +93,6 @@ export const updateSkill = endpoint(updateSkillContract, async ({ params, body }
 })
 
 export const deleteSkill = endpoint(deleteSkillContract, async ({ params }, context) => {
-  const [facts, , [deleted]] = await context.run(existing, [deleteFiles, deleteSkillStatement], params)
-  if (!deleted) throw existing.refusal(facts, context)
+  const deleted = await context.runForRow(existing, [deleteFiles, deleteSkillStatement], params)
   return { body: { deleted: true as const, id: deleted.id } }
 })

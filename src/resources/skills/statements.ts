@@ -13,7 +13,7 @@ import { withinQuotas } from '../../access/quotas.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, skillFiles, skills } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 
 const skillId = sql.placeholder('skillId')
 const name = sql.placeholder('name')
@@ -94,11 +94,7 @@ const isRepeated = and(
 )
 
 export const creatable = requiring([{ table: repeated, on: isRepeated }], {
-  isFirstRequest: precondition(
-    isNull(repeated.id),
-    () =>
-      new ApiError(409, 'This Idempotency-Key was used with another body. Use a new one for a new skill.'),
-  ),
+  isFirstRequest: precondition(isNull(repeated.id), () => idempotencyKeyReused('a new skill')),
   isWithinQuotas: withinQuotas({ skills: sql`1`, skillBytes: sql`${sizeBytes}` }),
   nameIsFree,
 })

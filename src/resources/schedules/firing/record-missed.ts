@@ -10,8 +10,14 @@ import { insertRow, jsonRows } from '../../../db/rows.ts'
 import { missedSpans, runs, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../../db/statement.ts'
 import { isScheduleOf } from '../joins.ts'
-import { oldestRunKept } from './kept-runs.ts'
 import { runIdOf } from './run-id.ts'
+
+const RUNS_KEPT_MS = 90 * 86_400_000
+
+/** The time before which runs are deleted. */
+export function oldestRunKept(now: Date): string {
+  return new Date(now.getTime() - RUNS_KEPT_MS).toISOString()
+}
 
 const SPANS_A_PAGE = 50
 const INSTANTS_A_PAGE = 500
