@@ -39,7 +39,7 @@ const ofWorker = [...closure(Object.keys(packages['']?.dependencies ?? {}))].sor
 const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript)
 const licences = new Map<string, number>()
 for (const [, { license, optional }] of installed) {
-  const licence = license ?? (optional ? 'licence of the package that it is a build of' : 'not stated')
+  const licence = license ?? (optional ? 'that of its main package (a build for one system)' : 'not stated')
   licences.set(licence, (licences.get(licence) ?? 0) + 1)
 }
 
@@ -50,7 +50,7 @@ Generated from package-lock.json by \`npm run dependencies\`. Versions are exact
 
 ## The Worker
 
-The \`dependencies\` of package.json, with their transitive dependencies. zod-openapi generates the OpenAPI document at build
+The \`dependencies\` of package.json and the packages that they depend on. zod-openapi generates the OpenAPI document at build
 time and is not in the bundle.
 
 ${row('package', 'version', 'licence')}
@@ -67,7 +67,7 @@ ${withScripts.map(([path, { version }]) => row(nameOf(path), version)).join('\n'
 
 ## Licences
 
-All ${installed.length} packages of the lock file, with development dependencies and optional builds for other systems.
+All ${installed.length} packages of the lock file, including development dependencies and optional builds for other systems.
 
 ${row('licence', 'packages')}
 ${row('---', '---')}
