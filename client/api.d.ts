@@ -107,7 +107,7 @@ export interface paths {
         get: operations["listSessionFiles"];
         /**
          * Put a session file
-         * @description Stores the body as the file at a path. A file that exists at the path keeps its id and gets the new content.
+         * @description Stores the body as the file at a path. If a file exists at the path, it keeps its ID and gets the new content.
          *
          *     Scope: `session-files:write`.
          */
@@ -146,7 +146,7 @@ export interface paths {
         head?: never;
         /**
          * Update a skill
-         * @description Changes the given fields of a skill. If `files` is given, it replaces all files; a file that keeps its filename keeps its id.
+         * @description Changes the given fields of a skill. If `files` is given, it replaces all files; a file whose filename stays the same keeps its ID.
          *
          *     Scope: `skills:write`.
          */
@@ -246,7 +246,7 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Lists the API keys of the organization in order of creation. With a key that acts as a user, or is restricted to projects, lists the keys of that user and of no other projects. Tokens are never listed.
+         * @description Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A key that is restricted to projects lists only keys that are restricted to some of these projects. Tokens are never listed.
          *
          *     Scope: `api-keys:read`.
          */
@@ -254,7 +254,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description Creates an API key that can do no more than yours: no other scope, project or user, and no later expiry. `userId`, `projectIds` and `expiresAt` default to those of your API key.
+         * @description Creates an API key that can do no more than yours: no further scope or project, no other user, and no later expiry. `userId`, `projectIds` and `expiresAt` default to those of your API key.
          *
          *     Scope: `api-keys:write`.
          */
@@ -277,7 +277,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key
-         * @description Revokes an API key, with effect from the next request. The keys that it created stay valid, unless `descendants` is true.
+         * @description Revokes an API key, with effect from the next request. The keys that were created with it stay valid, unless `descendants` is true.
          *
          *     Scope: `api-keys:write`.
          */
@@ -298,7 +298,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate an API key
-         * @description Creates a successor that can do the same, with a new token. The rotated key stays valid for the overlap, so that its users have time to change. The body may be `{}`.
+         * @description Creates a successor with the same permissions and a new token. The rotated key stays valid for `overlapSeconds`, so that there is time to replace it. The body may be `{}`.
          *
          *     Scope: `api-keys:write`.
          */
@@ -318,7 +318,7 @@ export interface paths {
         };
         /**
          * List audit events
-         * @description Lists who changed what, the latest first. Events are kept for 365 days. They never contain the values of a request.
+         * @description Lists the changes in the organization and the API keys that made them, the latest first. Events are kept for 365 days and never contain the values of a request.
          *
          *     Scope: `audit-events:read`.
          */
@@ -347,7 +347,7 @@ export interface paths {
         get: operations["retrieveProject"];
         /**
          * Put a project
-         * @description Creates the project, or renames it. The id of a deleted project is never used again.
+         * @description Creates the project, or renames it. The ID of a deleted project cannot be used again.
          *
          *     Scope: `projects:write`.
          */
@@ -355,7 +355,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a project
-         * @description Deletes the project with its sessions, pull requests, schedules, environment variables and pins. Its id is never used again.
+         * @description Deletes the project with its sessions, pull requests, schedules, environment variables and pins. Its ID cannot be used again.
          *
          *     Scope: `projects:write`.
          */
@@ -364,7 +364,7 @@ export interface paths {
         head?: never;
         /**
          * Archive or unarchive a project
-         * @description What belongs to an archived project can be read, but not changed.
+         * @description Archives or unarchives the project. Everything that belongs to an archived project can be read but not changed.
          *
          *     Scope: `projects:write`.
          */
@@ -380,7 +380,7 @@ export interface paths {
         };
         /**
          * List projects
-         * @description Lists the projects of the organization in order of id.
+         * @description Lists the projects of the organization in order of ID.
          *
          *     Scope: `projects:read`.
          */
@@ -401,23 +401,23 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Retrieve a agent
+         * Retrieve an agent
          * @description Returns one agent.
          *
          *     Scope: `agents:read`.
          */
         get: operations["retrieveAgent"];
         /**
-         * Put a agent
-         * @description Creates the agent, or renames it. The id of a deleted agent is never used again.
+         * Put an agent
+         * @description Creates the agent, or renames it. The ID of a deleted agent cannot be used again.
          *
          *     Scope: `agents:write`.
          */
         put: operations["putAgent"];
         post?: never;
         /**
-         * Delete a agent
-         * @description Deletes the agent with its schedules and their runs. Its id is never used again.
+         * Delete an agent
+         * @description Deletes the agent with its schedules and their runs. Its ID cannot be used again.
          *
          *     Scope: `agents:write`.
          */
@@ -425,8 +425,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Archive or unarchive a agent
-         * @description What belongs to an archived agent can be read, but not changed.
+         * Archive or unarchive an agent
+         * @description Archives or unarchives the agent. Everything that belongs to an archived agent can be read but not changed.
          *
          *     Scope: `agents:write`.
          */
@@ -442,7 +442,7 @@ export interface paths {
         };
         /**
          * List agents
-         * @description Lists the agents of the organization in order of id.
+         * @description Lists the agents of the organization in order of ID.
          *
          *     Scope: `agents:read`.
          */
@@ -471,7 +471,7 @@ export interface paths {
         get: operations["retrieveSession"];
         /**
          * Put a session
-         * @description Creates the session, or renames it. The id of a deleted session is never used again.
+         * @description Creates the session, or renames it. The ID of a deleted session cannot be used again.
          *
          *     Scope: `sessions:write`.
          */
@@ -479,7 +479,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a session
-         * @description Deletes the session with its files and pins. Its id is never used again.
+         * @description Deletes the session with its files and pins. Its ID cannot be used again.
          *
          *     Scope: `sessions:write`.
          */
@@ -498,7 +498,7 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description Lists the sessions of the organization in order of id. An API key that is restricted to projects has to name one of them.
+         * @description Lists the sessions of the organization in order of ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
          *
          *     Scope: `sessions:read`.
          */
@@ -527,7 +527,7 @@ export interface paths {
         get: operations["retrievePullRequest"];
         /**
          * Put a pull request
-         * @description Creates the pull request, or renames it. The id of a deleted pull request is never used again.
+         * @description Creates the pull request, or renames it. The ID of a deleted pull request cannot be used again.
          *
          *     Scope: `pull-requests:write`.
          */
@@ -535,7 +535,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a pull request
-         * @description Deletes the pull request with its pins. Its id is never used again.
+         * @description Deletes the pull request with its pins. Its ID cannot be used again.
          *
          *     Scope: `pull-requests:write`.
          */
@@ -554,7 +554,7 @@ export interface paths {
         };
         /**
          * List pull requests
-         * @description Lists the pull requests of the organization in order of id. An API key that is restricted to projects has to name one of them.
+         * @description Lists the pull requests of the organization in order of ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
          *
          *     Scope: `pull-requests:read`.
          */
@@ -583,7 +583,7 @@ export interface paths {
         get: operations["retrieveUser"];
         /**
          * Put a user
-         * @description Creates the user, or renames it. The id of a deleted user is never used again.
+         * @description Creates the user, or renames it. The ID of a deleted user cannot be used again.
          *
          *     Scope: `users:write`.
          */
@@ -591,7 +591,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a user
-         * @description Deletes the user with its profile picture and pins, and revokes its API keys. Its id is never used again.
+         * @description Deletes the user with its profile picture and pins, and revokes its API keys. Its ID cannot be used again.
          *
          *     Scope: `users:write`.
          */
@@ -610,7 +610,7 @@ export interface paths {
         };
         /**
          * List users
-         * @description Lists the users of the organization in order of id.
+         * @description Lists the users of the organization in order of ID.
          *
          *     Scope: `users:read`.
          */
@@ -687,7 +687,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Retrieve a agent schedule
+         * Retrieve an agent schedule
          * @description Returns one schedule.
          *
          *     Scope: `schedules:read`.
@@ -696,7 +696,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a agent schedule
+         * Delete an agent schedule
          * @description Deletes the schedule and its runs. Pending runs are not sent.
          *
          *     Scope: `schedules:write`.
@@ -705,7 +705,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Update a agent schedule
+         * Update an agent schedule
          * @description Changes when the schedule fires, pauses it or resumes it. Fields that are left out stay unchanged.
          *
          *     Scope: `schedules:write`.
@@ -722,7 +722,7 @@ export interface paths {
         };
         /**
          * Preview a schedule
-         * @description Returns the next instants at which a cron expression fires, with the local time in the time zone.
+         * @description Returns the next times at which a cron expression fires, in UTC and in the time zone.
          *
          *     Scope: none; any valid API key is accepted.
          */
@@ -771,7 +771,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the runs of a agent schedule
+         * List the runs of an agent schedule
          * @description Lists the runs of the schedule, latest first. Runs are kept for 90 days.
          *
          *     Scope: `runs:read`.
@@ -779,7 +779,7 @@ export interface paths {
         get: operations["listAgentScheduleRuns"];
         put?: never;
         /**
-         * Run a agent schedule now
+         * Run an agent schedule now
          * @description Creates a run now, even if the schedule is paused. The request has no body.
          *
          *     Scope: `runs:write`.
@@ -873,7 +873,7 @@ export interface paths {
         get: operations["retrieveRunEndpoint"];
         /**
          * Set the run endpoint
-         * @description Sends each run that is created from now on to a URL, as a POST signed as in the Standard Webhooks specification. Runs that were created before stay pending. If the organization has a run endpoint, its URL changes, also for runs that are not delivered yet, and its secret stays the same.
+         * @description Sets the URL that receives each run that is created from now on, as a POST signed according to Standard Webhooks. Runs that were created before stay pending. If the organization already has a run endpoint, its URL changes, also for runs that are not delivered yet, and its secret stays the same.
          *
          *     Scope: `run-endpoint:write`.
          */
@@ -881,7 +881,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the run endpoint
-         * @description Deletes the run endpoint and its secret. Its pending runs can be pulled. They are not sent to a run endpoint that is set later.
+         * @description Deletes the run endpoint and its secret. Pending runs can still be pulled, but are not sent to a run endpoint that is set later.
          *
          *     Scope: `run-endpoint:write`.
          */
@@ -994,7 +994,7 @@ export interface paths {
         };
         /**
          * List project environment variables
-         * @description Lists the names of the variables in order, and when they changed. Values are never returned.
+         * @description Lists the variables in order of name, with the times of their creation and last change. Values are never returned.
          *
          *     Scope: `environment-variables:read`.
          */
@@ -1002,7 +1002,7 @@ export interface paths {
         put?: never;
         /**
          * Set project environment variables
-         * @description Stores many variables encrypted: all of them or none. Existing variables get the new values. Other variables do not change.
+         * @description Stores up to 100 variables encrypted: all of them or none. Existing variables get the new values. Other variables do not change.
          *
          *     Scope: `environment-variables:write`.
          */
@@ -1053,19 +1053,19 @@ export interface components {
             placement: {
                 target: {
                     /**
-                     * @description The type of the resource that the target pin is for.
+                     * @description The type of the resource of the target pin.
                      * @enum {string}
                      */
                     type: "session" | "pull_request" | "project";
                     /**
                      * Format: uuid
-                     * @description The id of the resource that the target pin is for.
+                     * @description The ID of the resource of the target pin.
                      * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
                      */
                     id: string;
                 };
                 /**
-                 * @description On which side of the target.
+                 * @description Whether the pin goes before or after the target.
                  * @enum {string}
                  */
                 position: "before" | "after";
@@ -1123,7 +1123,7 @@ export interface components {
         };
         NewSkillFile: {
             /**
-             * @description The path relative to the folder of the skill.
+             * @description The path of the file, relative to the folder of the skill.
              * @example SKILL.md
              */
             filename: string;
@@ -1153,15 +1153,15 @@ export interface components {
          *     }
          */
         NewApiKey: {
-            /** @description A name for people. */
+            /** @description The display name. */
             name: string;
             /** @description What the key may do. */
             scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write" | "audit-events:read")[];
-            /** @description The user that the key acts as; null: none. */
+            /** @description The user that the key acts as; null if it acts as none. */
             userId?: string | null;
-            /** @description The projects that the key is restricted to; null: all projects. */
+            /** @description The projects that the key is restricted to; null if it is not restricted. */
             projectIds?: string[] | null;
-            /** @description When the key expires; null: never. */
+            /** @description When the key expires; null if it never expires. */
             expiresAt?: string | null;
         };
         /**
@@ -1171,7 +1171,7 @@ export interface components {
          */
         ApiKeyRotation: {
             /**
-             * @description How long the rotated key stays valid. With 0, a key that rotates itself loses access if the response is lost.
+             * @description How many seconds the rotated key stays valid. With 0, a key that rotates itself loses access if the response is lost.
              * @default 86400
              */
             overlapSeconds: number;
@@ -1296,7 +1296,7 @@ export interface components {
          */
         RunEndpointRotation: {
             /**
-             * @description How long the previous secret stays valid. 0 ends it immediately, together with any older one that is still valid.
+             * @description How many seconds the previous secret stays valid. With 0, all earlier secrets expire at once.
              * @default 86400
              */
             overlapSeconds: number;
@@ -1373,7 +1373,7 @@ export interface components {
             data: {
                 /**
                  * Format: uuid
-                 * @description The run. It is the same for every attempt, so that a receiver can recognize a repeated one.
+                 * @description The ID of the run. It is the same for every attempt, so that a receiver can recognize a repeated delivery.
                  * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
                  */
                 id: string;
@@ -1394,7 +1394,7 @@ export interface components {
             };
         };
         PinUpdate: {
-            /** @description False if the pin was there already. */
+            /** @description False if the pin was already at this position. */
             updated: boolean;
         };
         /**
@@ -1446,9 +1446,9 @@ export interface components {
             projectId: string;
             cron: string;
             timezone: string;
-            /** @description Since when the schedule is enabled; null while it is paused. */
+            /** @description The time since which the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
-            /** @description The `scheduledAt` of the latest run; null before the first. */
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
             /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
@@ -1477,9 +1477,9 @@ export interface components {
             projectId: string;
             cron: string;
             timezone: string;
-            /** @description Since when the schedule is enabled; null while it is paused. */
+            /** @description The time since which the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
-            /** @description The `scheduledAt` of the latest run; null before the first. */
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
             /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
@@ -1508,9 +1508,9 @@ export interface components {
              */
             agentId: string;
             cron: string;
-            /** @description Since when the schedule is enabled; null while it is paused. */
+            /** @description The time since which the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
-            /** @description The `scheduledAt` of the latest run; null before the first. */
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
             /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
@@ -1542,9 +1542,9 @@ export interface components {
              */
             agentId: string;
             cron: string;
-            /** @description Since when the schedule is enabled; null while it is paused. */
+            /** @description The time since which the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
-            /** @description The `scheduledAt` of the latest run; null before the first. */
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
             /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
@@ -1617,7 +1617,7 @@ export interface components {
              */
             id: string;
             filename: string;
-            /** @description Exactly as stored. */
+            /** @description The text of the file, exactly as stored. */
             content: string;
         };
         SkillDeletion: {
@@ -1671,7 +1671,7 @@ export interface components {
                 id: string;
                 name: string;
             };
-            /** @description The user that the key acts as; null: none. */
+            /** @description The user that the key acts as; null if it acts as none. */
             user: {
                 id: string;
                 name: string;
@@ -1684,9 +1684,9 @@ export interface components {
                 id: string;
                 name: string;
                 scopes: string[];
-                /** @description The projects that the key is restricted to; null: all projects. */
+                /** @description The projects that the key is restricted to; null if it is not restricted. */
                 projectIds: string[] | null;
-                /** @description When the key expires; null: never. */
+                /** @description When the key expires; null if it never expires. */
                 expiresAt: string | null;
             };
         };
@@ -1698,13 +1698,13 @@ export interface components {
             id: string;
             name: string;
             scopes: string[];
-            /** @description The user that the key acts as; null: none. */
+            /** @description The user that the key acts as; null if it acts as none. */
             userId: string | null;
-            /** @description The projects that the key is restricted to; null: all projects. */
+            /** @description The projects that the key is restricted to; null if it is not restricted. */
             projectIds: string[] | null;
-            /** @description When the key expires; null: never. */
+            /** @description When the key expires; null if it never expires. */
             expiresAt: string | null;
-            /** @description When the key was rotated; null: it was not. */
+            /** @description When the key was rotated; null if it was not. */
             rotatedAt: string | null;
             /** @description The last use, to the hour; null before the first. */
             lastUsedAt: string | null;
@@ -1713,7 +1713,7 @@ export interface components {
              * @example 2026-03-29T01:00:00.000Z
              */
             createdAt: string;
-            /** @description Sent as `Authorization: Bearer`. It is returned only here. */
+            /** @description The token to send as `Authorization: Bearer`. No other response contains it. */
             token: string;
         };
         ApiKeyPage: {
@@ -1729,13 +1729,13 @@ export interface components {
             id: string;
             name: string;
             scopes: string[];
-            /** @description The user that the key acts as; null: none. */
+            /** @description The user that the key acts as; null if it acts as none. */
             userId: string | null;
-            /** @description The projects that the key is restricted to; null: all projects. */
+            /** @description The projects that the key is restricted to; null if it is not restricted. */
             projectIds: string[] | null;
-            /** @description When the key expires; null: never. */
+            /** @description When the key expires; null if it never expires. */
             expiresAt: string | null;
-            /** @description When the key was rotated; null: it was not. */
+            /** @description When the key was rotated; null if it was not. */
             rotatedAt: string | null;
             /** @description The last use, to the hour; null before the first. */
             lastUsedAt: string | null;
@@ -1981,7 +1981,7 @@ export interface components {
         Run: {
             /**
              * Format: uuid
-             * @description The same for every delivery of the run. Ids are in order of `scheduledAt`.
+             * @description The ID is the same for every delivery of the run. IDs sort by `scheduledAt`.
              * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             id: string;
@@ -1996,7 +1996,7 @@ export interface components {
             agentId: string | null;
             /**
              * Format: date-time
-             * @description When the run was due; of a run that a request created, the time of the request.
+             * @description When the run was due; for a run that was created by a request, the time of the request.
              */
             scheduledAt: string;
             /**
@@ -2043,7 +2043,7 @@ export interface components {
              * @example 2026-03-29T01:00:00.000Z
              */
             updatedAt: string;
-            /** @description The secret that signs deliveries; null if it was returned before. */
+            /** @description The secret that signs deliveries; null if the run endpoint is not new. */
             secret: string | null;
         };
         RunEndpoint: {
@@ -2138,7 +2138,7 @@ export interface operations {
             path: {
                 /** @description The type of the pinned resource. */
                 resourceType: "session" | "pull_request" | "project";
-                /** @description The id of the pinned resource. */
+                /** @description The ID of the pinned resource. */
                 resourceId: string;
             };
             cookie?: never;
@@ -2148,9 +2148,9 @@ export interface operations {
             /** @description The resource is pinned. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2170,9 +2170,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2182,12 +2182,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource does not exist for this caller. */
+            /** @description The resource does not exist, or the API key does not reach it. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2197,12 +2197,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The user has the most pins allowed. */
+            /** @description The user has the maximum number of pins. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2215,9 +2215,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2227,12 +2227,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2247,9 +2247,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2274,7 +2274,7 @@ export interface operations {
             path: {
                 /** @description The type of the pinned resource. */
                 resourceType: "session" | "pull_request" | "project";
-                /** @description The id of the pinned resource. */
+                /** @description The ID of the pinned resource. */
                 resourceId: string;
             };
             cookie?: never;
@@ -2284,9 +2284,9 @@ export interface operations {
             /** @description The resource is no longer pinned. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2306,9 +2306,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2318,12 +2318,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource does not exist for this caller, or is not pinned. */
+            /** @description The resource does not exist, the API key does not reach it, or it is not pinned. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2336,9 +2336,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2348,12 +2348,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2368,9 +2368,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2395,7 +2395,7 @@ export interface operations {
             path: {
                 /** @description The type of the pinned resource. */
                 resourceType: "session" | "pull_request" | "project";
-                /** @description The id of the pinned resource. */
+                /** @description The ID of the pinned resource. */
                 resourceId: string;
             };
             cookie?: never;
@@ -2409,9 +2409,9 @@ export interface operations {
             /** @description The pin is at the requested position. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2429,9 +2429,9 @@ export interface operations {
             /** @description The path or body is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2441,12 +2441,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource does not exist for this caller, or the target is not pinned. */
+            /** @description The resource does not exist or the API key does not reach it, or the target is not pinned. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2456,12 +2456,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource is not pinned yet, and the user has the most pins allowed. */
+            /** @description The resource is not pinned yet, and the user has the maximum number of pins. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2474,9 +2474,9 @@ export interface operations {
             /** @description The pin could not be updated. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2489,9 +2489,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2529,9 +2529,9 @@ export interface operations {
             /** @description A page of schedules. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2563,9 +2563,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2578,9 +2578,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2593,9 +2593,9 @@ export interface operations {
             /** @description The organization has no such project. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2608,9 +2608,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2620,12 +2620,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2640,9 +2640,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2681,9 +2681,9 @@ export interface operations {
             /** @description The schedule was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2711,9 +2711,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2726,9 +2726,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2741,9 +2741,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2753,12 +2753,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, the project or the organization has reached its limit of schedules, or the `Idempotency-Key` was used with another body. */
+            /** @description The project is archived, the project or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2771,9 +2771,9 @@ export interface operations {
             /** @description The schedule could not be created. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2786,9 +2786,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2826,9 +2826,9 @@ export interface operations {
             /** @description A page of schedules. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2859,9 +2859,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2874,9 +2874,9 @@ export interface operations {
             /** @description The organization has no such agent. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2889,9 +2889,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2901,12 +2901,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2921,9 +2921,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2962,9 +2962,9 @@ export interface operations {
             /** @description The schedule was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -2991,9 +2991,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3006,9 +3006,9 @@ export interface operations {
             /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3018,12 +3018,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived, the agent or the organization has reached its limit of schedules, or the `Idempotency-Key` was used with another body. */
+            /** @description The agent is archived, the agent or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3036,9 +3036,9 @@ export interface operations {
             /** @description The schedule could not be created. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3051,9 +3051,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3091,9 +3091,9 @@ export interface operations {
             /** @description A page of files. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3120,9 +3120,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3135,9 +3135,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3150,9 +3150,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3165,9 +3165,9 @@ export interface operations {
             /** @description The cursor is a file of another session. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3180,9 +3180,9 @@ export interface operations {
             /** @description The session was deleted, with its files. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3195,9 +3195,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3207,12 +3207,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3227,9 +3227,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3260,7 +3260,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The content, up to 95 MB, with `Content-Length`. */
+        /** @description The content, up to 95 MB (95,000,000 bytes). `Content-Length` is required. */
         requestBody: {
             content: {
                 "application/octet-stream": string;
@@ -3270,9 +3270,9 @@ export interface operations {
             /** @description The file is stored. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3294,9 +3294,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3309,9 +3309,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3324,9 +3324,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3336,12 +3336,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, the organization has the most files or bytes allowed, or the upload took more than an hour. */
+            /** @description The project is archived, the organization would have more files or bytes than its quota, or the upload took more than an hour. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3354,9 +3354,9 @@ export interface operations {
             /** @description The session was deleted, with its files. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3369,9 +3369,9 @@ export interface operations {
             /** @description The request has no `Content-Length`. */
             411: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3384,9 +3384,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3396,12 +3396,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3416,9 +3416,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3444,7 +3444,7 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The id of the skill. */
+                /** @description The ID of the skill. */
                 skillId: string;
             };
             cookie?: never;
@@ -3454,9 +3454,9 @@ export interface operations {
             /** @description The skill with all of its files. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3487,9 +3487,9 @@ export interface operations {
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3502,9 +3502,9 @@ export interface operations {
             /** @description The path is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3517,9 +3517,9 @@ export interface operations {
             /** @description The organization has no skill with this skillId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3532,9 +3532,9 @@ export interface operations {
             /** @description The skill could not be retrieved. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3547,9 +3547,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3572,7 +3572,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the skill. */
+                /** @description The ID of the skill. */
                 skillId: string;
             };
             cookie?: never;
@@ -3582,9 +3582,9 @@ export interface operations {
             /** @description The skill was deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3603,9 +3603,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3618,9 +3618,9 @@ export interface operations {
             /** @description The organization has no skill with this skillId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3633,9 +3633,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3645,12 +3645,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3665,9 +3665,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3690,7 +3690,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the skill. */
+                /** @description The ID of the skill. */
                 skillId: string;
             };
             cookie?: never;
@@ -3704,9 +3704,9 @@ export interface operations {
             /** @description The skill with all of its files. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3735,9 +3735,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3750,9 +3750,9 @@ export interface operations {
             /** @description The organization has no skill with this skillId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3762,12 +3762,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Another skill has this name, or the organization would have more bytes of skill files than allowed. */
+            /** @description Another skill has this name, or the organization would have more bytes of skill files than its quota. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3780,9 +3780,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3792,12 +3792,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3812,9 +3812,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3850,13 +3850,13 @@ export interface operations {
             /** @description The picture. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The version of the picture. */
+                    /** @description The entity tag of the picture. */
                     ETag?: string;
                     /** @description `inline`, with a file name for the format: browsers may show the picture. */
                     "Content-Disposition"?: string;
@@ -3872,13 +3872,13 @@ export interface operations {
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The version of the picture. */
+                    /** @description The entity tag of the picture. */
                     ETag?: string;
                     /** @description `inline`, with a file name for the format: browsers may show the picture. */
                     "Content-Disposition"?: string;
@@ -3889,9 +3889,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3901,12 +3901,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this userId. Or the user has no profile picture. */
+            /** @description The organization has no user with this userId, or the user has no profile picture. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3919,9 +3919,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3931,12 +3931,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3951,9 +3951,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -3994,9 +3994,9 @@ export interface operations {
             /** @description The picture is stored. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4013,12 +4013,12 @@ export interface operations {
                     "application/json": components["schemas"]["ProfilePicture"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. Or the body is not a PNG, JPEG, GIF or WebP image. */
+            /** @description The path or body is invalid, the body is not a PNG, JPEG, GIF or WebP image, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4031,9 +4031,9 @@ export interface operations {
             /** @description The API key acts as another user. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4046,9 +4046,9 @@ export interface operations {
             /** @description The organization has no user with this userId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4061,9 +4061,9 @@ export interface operations {
             /** @description The upload took too long, or a newer upload replaced it. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4076,9 +4076,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4088,12 +4088,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4108,9 +4108,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4143,9 +4143,9 @@ export interface operations {
             /** @description The user has no profile picture. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4164,9 +4164,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4179,9 +4179,9 @@ export interface operations {
             /** @description The API key acts as another user. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4194,9 +4194,9 @@ export interface operations {
             /** @description The organization has no user with this userId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4209,9 +4209,9 @@ export interface operations {
             /** @description A new picture is being uploaded. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4224,9 +4224,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4236,12 +4236,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4256,9 +4256,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4281,7 +4281,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the project. */
+                /** @description The ID of the project. */
                 projectId: string;
                 /** @description The name of the variable. */
                 key: string;
@@ -4297,9 +4297,9 @@ export interface operations {
             /** @description The variable was stored. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4319,9 +4319,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4334,9 +4334,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4349,9 +4349,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4364,9 +4364,9 @@ export interface operations {
             /** @description The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4379,9 +4379,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4391,12 +4391,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4411,9 +4411,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4436,7 +4436,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the project. */
+                /** @description The ID of the project. */
                 projectId: string;
                 /** @description The name of the variable. */
                 key: string;
@@ -4448,9 +4448,9 @@ export interface operations {
             /** @description The variable was deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4469,9 +4469,9 @@ export interface operations {
             /** @description The path is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4484,9 +4484,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4499,9 +4499,9 @@ export interface operations {
             /** @description The organization has no project with this projectId, or the project has no variable with this key. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4514,9 +4514,9 @@ export interface operations {
             /** @description The project is archived. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4529,9 +4529,9 @@ export interface operations {
             /** @description The variable could not be deleted. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4544,9 +4544,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4576,9 +4576,9 @@ export interface operations {
             /** @description The organization, user and API key of the caller. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4613,9 +4613,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4625,12 +4625,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4645,9 +4645,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4682,9 +4682,9 @@ export interface operations {
             /** @description A page of API keys. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4718,9 +4718,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4733,9 +4733,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4745,12 +4745,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4765,9 +4765,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4800,12 +4800,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The API key was created. Its token is returned only here. */
+            /** @description The API key was created. Only this response contains its token. */
             201: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4837,9 +4837,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4849,12 +4849,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The new key would have a scope, user, project or expiry that yours does not allow. Or your API key was rotated: it manages only itself. */
+            /** @description The new key would have a scope, user, project or expiry that yours does not allow. Or your API key was rotated: it can only delete itself, without its descendants. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4867,9 +4867,9 @@ export interface operations {
             /** @description The organization has no user with this userId, or no project with one of these projectIds. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4879,12 +4879,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The `Idempotency-Key` created an API key before, or the organization has the most API keys allowed. */
+            /** @description The `Idempotency-Key` created an API key before, or the organization has the maximum number of API keys. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4897,9 +4897,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4909,12 +4909,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4929,9 +4929,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4952,12 +4952,12 @@ export interface operations {
     deleteApiKey: {
         parameters: {
             query?: {
-                /** @description If true, also revokes the keys that were created with the key, the keys created with those, and so on. A successor was created with the key that sent the rotation. The key itself may already be revoked. */
+                /** @description If true, also revokes the keys that were created with the key, the keys created with those, and so on. The successor of a key counts as created with the key that sent the rotation. With true, the key itself may already be revoked. */
                 descendants?: "true" | "false";
             };
             header?: never;
             path: {
-                /** @description The id of the API key. */
+                /** @description The ID of the API key. */
                 apiKeyId: string;
             };
             cookie?: never;
@@ -4967,9 +4967,9 @@ export interface operations {
             /** @description The API key is revoked. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -4989,9 +4989,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5001,12 +5001,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it manages only itself. It can't delete its descendants. */
+            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5019,9 +5019,9 @@ export interface operations {
             /** @description The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5034,9 +5034,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5046,12 +5046,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5066,9 +5066,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5093,7 +5093,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id of the API key. */
+                /** @description The ID of the API key. */
                 apiKeyId: string;
             };
             cookie?: never;
@@ -5104,12 +5104,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The successor. Its token is returned only here. */
+            /** @description The successor. Only this response contains its token. */
             201: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5141,9 +5141,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5153,12 +5153,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it manages only itself. Or it has a scope that yours lacks, or expires later. */
+            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. Or the key to rotate has a scope that yours lacks, or expires later. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5171,9 +5171,9 @@ export interface operations {
             /** @description The organization has no API key with this apiKeyId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5186,9 +5186,9 @@ export interface operations {
             /** @description The API key has expired or was rotated, or the `Idempotency-Key` created an API key before. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5201,9 +5201,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5213,12 +5213,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5233,9 +5233,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5270,9 +5270,9 @@ export interface operations {
             /** @description A page of audit events. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5301,9 +5301,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5316,9 +5316,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5331,9 +5331,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5343,12 +5343,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5363,9 +5363,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5398,9 +5398,9 @@ export interface operations {
             /** @description The project. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5422,9 +5422,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5437,9 +5437,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5452,9 +5452,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5467,9 +5467,9 @@ export interface operations {
             /** @description The project was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5482,9 +5482,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5494,12 +5494,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5514,9 +5514,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5553,9 +5553,9 @@ export interface operations {
             /** @description The project. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5577,9 +5577,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5592,9 +5592,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5604,12 +5604,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has the most projects allowed. */
+            /** @description The organization has the maximum number of projects. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5622,9 +5622,9 @@ export interface operations {
             /** @description The project was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5637,9 +5637,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5649,12 +5649,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5669,9 +5669,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5704,9 +5704,9 @@ export interface operations {
             /** @description The project is deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5725,9 +5725,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5740,9 +5740,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5755,9 +5755,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5770,9 +5770,9 @@ export interface operations {
             /** @description The project was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5785,9 +5785,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5797,12 +5797,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5817,9 +5817,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5856,9 +5856,9 @@ export interface operations {
             /** @description The project. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5880,9 +5880,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5895,9 +5895,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5910,9 +5910,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5925,9 +5925,9 @@ export interface operations {
             /** @description The project was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5940,9 +5940,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5952,12 +5952,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -5972,9 +5972,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6009,9 +6009,9 @@ export interface operations {
             /** @description A page of projects. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6038,9 +6038,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6053,9 +6053,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6065,12 +6065,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6085,9 +6085,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6120,9 +6120,9 @@ export interface operations {
             /** @description The agent. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6144,9 +6144,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6159,9 +6159,9 @@ export interface operations {
             /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6174,9 +6174,9 @@ export interface operations {
             /** @description The agent was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6189,9 +6189,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6201,12 +6201,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6221,9 +6221,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6260,9 +6260,9 @@ export interface operations {
             /** @description The agent. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6284,9 +6284,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6299,9 +6299,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6311,12 +6311,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has the most agents allowed. */
+            /** @description The organization has the maximum number of agents. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6329,9 +6329,9 @@ export interface operations {
             /** @description The agent was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6344,9 +6344,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6356,12 +6356,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6376,9 +6376,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6411,9 +6411,9 @@ export interface operations {
             /** @description The agent is deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6432,9 +6432,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6447,9 +6447,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6462,9 +6462,9 @@ export interface operations {
             /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6477,9 +6477,9 @@ export interface operations {
             /** @description The agent was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6492,9 +6492,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6504,12 +6504,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6524,9 +6524,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6563,9 +6563,9 @@ export interface operations {
             /** @description The agent. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6587,9 +6587,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6602,9 +6602,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6617,9 +6617,9 @@ export interface operations {
             /** @description The organization has no agent with this agentId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6632,9 +6632,9 @@ export interface operations {
             /** @description The agent was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6647,9 +6647,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6659,12 +6659,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6679,9 +6679,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6716,9 +6716,9 @@ export interface operations {
             /** @description A page of agents. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6745,9 +6745,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6760,9 +6760,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6772,12 +6772,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6792,9 +6792,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6827,9 +6827,9 @@ export interface operations {
             /** @description The session. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6851,9 +6851,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6866,9 +6866,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6881,9 +6881,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6896,9 +6896,9 @@ export interface operations {
             /** @description The session was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6911,9 +6911,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6923,12 +6923,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6943,9 +6943,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -6982,9 +6982,9 @@ export interface operations {
             /** @description The session. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7006,9 +7006,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7021,9 +7021,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7036,9 +7036,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7048,12 +7048,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, the session belongs to another project, or the organization has the most sessions allowed. */
+            /** @description The project is archived, the session belongs to another project, or the organization has the maximum number of sessions. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7066,9 +7066,9 @@ export interface operations {
             /** @description The session was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7081,9 +7081,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7093,12 +7093,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7113,9 +7113,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7148,9 +7148,9 @@ export interface operations {
             /** @description The session is deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7169,9 +7169,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7184,9 +7184,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7199,9 +7199,9 @@ export interface operations {
             /** @description The organization has no session with this sessionId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7214,9 +7214,9 @@ export interface operations {
             /** @description The project is archived. Unarchive it first. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7229,9 +7229,9 @@ export interface operations {
             /** @description The session was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7244,9 +7244,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7256,12 +7256,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7276,9 +7276,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7314,9 +7314,9 @@ export interface operations {
             /** @description A page of sessions. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7343,9 +7343,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7358,9 +7358,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7373,9 +7373,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7388,9 +7388,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7400,12 +7400,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7420,9 +7420,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7455,9 +7455,9 @@ export interface operations {
             /** @description The pull request. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7479,9 +7479,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7494,9 +7494,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7509,9 +7509,9 @@ export interface operations {
             /** @description The organization has no pull request with this pullRequestId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7524,9 +7524,9 @@ export interface operations {
             /** @description The pull request was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7539,9 +7539,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7551,12 +7551,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7571,9 +7571,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7610,9 +7610,9 @@ export interface operations {
             /** @description The pull request. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7634,9 +7634,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7649,9 +7649,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7664,9 +7664,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7676,12 +7676,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, the pull request belongs to another project, or the organization has the most pull requests allowed. */
+            /** @description The project is archived, the pull request belongs to another project, or the organization has the maximum number of pull requests. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7694,9 +7694,9 @@ export interface operations {
             /** @description The pull request was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7709,9 +7709,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7721,12 +7721,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7741,9 +7741,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7776,9 +7776,9 @@ export interface operations {
             /** @description The pull request is deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7797,9 +7797,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7812,9 +7812,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7827,9 +7827,9 @@ export interface operations {
             /** @description The organization has no pull request with this pullRequestId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7842,9 +7842,9 @@ export interface operations {
             /** @description The project is archived. Unarchive it first. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7857,9 +7857,9 @@ export interface operations {
             /** @description The pull request was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7872,9 +7872,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7884,12 +7884,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7904,9 +7904,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7942,9 +7942,9 @@ export interface operations {
             /** @description A page of pull requests. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7971,9 +7971,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -7986,9 +7986,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8001,9 +8001,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8016,9 +8016,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8028,12 +8028,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8048,9 +8048,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8083,9 +8083,9 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8106,9 +8106,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8121,9 +8121,9 @@ export interface operations {
             /** @description The organization has no user with this userId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8136,9 +8136,9 @@ export interface operations {
             /** @description The user was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8151,9 +8151,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8163,12 +8163,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8183,9 +8183,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8222,9 +8222,9 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8245,9 +8245,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8260,9 +8260,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8272,12 +8272,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has the most users allowed. */
+            /** @description The organization has the maximum number of users. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8290,9 +8290,9 @@ export interface operations {
             /** @description The user was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8305,9 +8305,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8317,12 +8317,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8337,9 +8337,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8372,9 +8372,9 @@ export interface operations {
             /** @description The user is deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8393,9 +8393,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8405,12 +8405,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects, or the user has a live API key that yours may not delete. */
+            /** @description The API key is restricted to projects, or the user has a valid API key that yours may not delete. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8423,9 +8423,9 @@ export interface operations {
             /** @description The organization has no user with this userId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8438,9 +8438,9 @@ export interface operations {
             /** @description The user was deleted. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8453,9 +8453,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8465,12 +8465,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8485,9 +8485,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8522,9 +8522,9 @@ export interface operations {
             /** @description A page of users. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8550,9 +8550,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8565,9 +8565,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8577,12 +8577,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8597,9 +8597,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8629,9 +8629,9 @@ export interface operations {
             /** @description All pins, on one page. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8656,9 +8656,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8671,9 +8671,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8683,12 +8683,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8703,9 +8703,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8740,9 +8740,9 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8769,9 +8769,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8784,9 +8784,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8799,9 +8799,9 @@ export interface operations {
             /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8814,9 +8814,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8826,12 +8826,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8846,9 +8846,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8883,9 +8883,9 @@ export interface operations {
             /** @description The schedule was deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8904,9 +8904,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8919,9 +8919,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8934,9 +8934,9 @@ export interface operations {
             /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8949,9 +8949,9 @@ export interface operations {
             /** @description The project is archived. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8964,9 +8964,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8976,12 +8976,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -8996,9 +8996,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9037,9 +9037,9 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9066,9 +9066,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9081,9 +9081,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9096,9 +9096,9 @@ export interface operations {
             /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9111,9 +9111,9 @@ export interface operations {
             /** @description The project is archived, or another request changed the schedule at the same time. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9126,9 +9126,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9138,12 +9138,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9158,9 +9158,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9195,9 +9195,9 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9223,9 +9223,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9238,9 +9238,9 @@ export interface operations {
             /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9253,9 +9253,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9265,12 +9265,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9285,9 +9285,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9322,9 +9322,9 @@ export interface operations {
             /** @description The schedule was deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9343,9 +9343,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9358,9 +9358,9 @@ export interface operations {
             /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9373,9 +9373,9 @@ export interface operations {
             /** @description The agent is archived. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9388,9 +9388,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9400,12 +9400,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9420,9 +9420,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9461,9 +9461,9 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9489,9 +9489,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9504,9 +9504,9 @@ export interface operations {
             /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9519,9 +9519,9 @@ export interface operations {
             /** @description The agent is archived, or another request changed the schedule at the same time. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9534,9 +9534,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9546,12 +9546,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9566,9 +9566,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9592,9 +9592,9 @@ export interface operations {
                 /** @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually. */
                 cron: string;
                 timezone?: string;
-                /** @description The instants are after this one. Default: now. */
+                /** @description The times are later than this one. Default: now. */
                 from?: string;
-                /** @description The number of instants, up to 100. */
+                /** @description The number of times, up to 100. */
                 count?: string;
             };
             header?: never;
@@ -9603,12 +9603,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The next instants. */
+            /** @description The next times. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9631,9 +9631,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9646,9 +9646,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9658,12 +9658,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9678,9 +9678,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9720,9 +9720,9 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9754,9 +9754,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9769,9 +9769,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9784,9 +9784,9 @@ export interface operations {
             /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9799,9 +9799,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9811,12 +9811,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9831,9 +9831,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9870,9 +9870,9 @@ export interface operations {
             /** @description The run was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9901,9 +9901,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9916,9 +9916,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9931,9 +9931,9 @@ export interface operations {
             /** @description The organization has no such project, or the project has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9946,9 +9946,9 @@ export interface operations {
             /** @description The project is archived. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9961,9 +9961,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9973,12 +9973,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -9993,9 +9993,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10035,9 +10035,9 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10069,9 +10069,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10084,9 +10084,9 @@ export interface operations {
             /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10099,9 +10099,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10111,12 +10111,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10131,9 +10131,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10170,9 +10170,9 @@ export interface operations {
             /** @description The run was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10201,9 +10201,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10216,9 +10216,9 @@ export interface operations {
             /** @description The organization has no such agent, or the agent has no such schedule. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10231,9 +10231,9 @@ export interface operations {
             /** @description The agent is archived. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10246,9 +10246,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10258,12 +10258,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10278,9 +10278,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10317,9 +10317,9 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10351,9 +10351,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10366,9 +10366,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10381,9 +10381,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10393,12 +10393,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10413,9 +10413,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10448,9 +10448,9 @@ export interface operations {
             /** @description The run. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10477,9 +10477,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10492,9 +10492,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10507,9 +10507,9 @@ export interface operations {
             /** @description The organization has no such run, or its schedule was deleted. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10522,9 +10522,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10534,12 +10534,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10554,9 +10554,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10589,9 +10589,9 @@ export interface operations {
             /** @description The run. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10618,9 +10618,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10633,9 +10633,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10648,9 +10648,9 @@ export interface operations {
             /** @description The organization has no such run, or its schedule was deleted. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10663,9 +10663,9 @@ export interface operations {
             /** @description The run failed or was skipped. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10678,9 +10678,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10690,12 +10690,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10710,9 +10710,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10742,9 +10742,9 @@ export interface operations {
             /** @description The run endpoint. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10765,9 +10765,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10780,9 +10780,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10795,9 +10795,9 @@ export interface operations {
             /** @description The organization has no run endpoint. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10810,9 +10810,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10822,12 +10822,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10842,9 +10842,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10875,12 +10875,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run endpoint. A new one has its secret, which is returned only in this response. */
+            /** @description The run endpoint. If it is new, `secret` has its secret, which no other response contains. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10902,9 +10902,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10917,9 +10917,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10932,9 +10932,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10944,12 +10944,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10964,9 +10964,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -10996,9 +10996,9 @@ export interface operations {
             /** @description The run endpoint is deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11016,9 +11016,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11031,9 +11031,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11046,9 +11046,9 @@ export interface operations {
             /** @description The organization has no run endpoint. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11061,9 +11061,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11073,12 +11073,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11093,9 +11093,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11126,12 +11126,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run endpoint with its new secret, which is returned only in this response. */
+            /** @description The run endpoint with its new secret, which no other response contains. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11153,9 +11153,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11168,9 +11168,9 @@ export interface operations {
             /** @description The API key is restricted to projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11183,9 +11183,9 @@ export interface operations {
             /** @description The organization has no run endpoint. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11198,9 +11198,9 @@ export interface operations {
             /** @description The previous secret is still valid. Wait until it expires, or rotate with `overlapSeconds` 0. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11213,9 +11213,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11225,12 +11225,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11245,9 +11245,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11271,9 +11271,9 @@ export interface operations {
             header?: {
                 /** @description ETags of the copies you hold. If one matches, the response is 304. */
                 "If-None-Match"?: string;
-                /** @description One range of bytes. Several ranges are ignored. */
+                /** @description One range of bytes. If several ranges are given, the response is the whole content. */
                 Range?: string;
-                /** @description The ETag of the copy that you have a part of. If the content has changed, all of it is sent. */
+                /** @description The ETag of your partial copy. If the content has changed, the response is the whole content. */
                 "If-Range"?: string;
             };
             path: {
@@ -11289,13 +11289,13 @@ export interface operations {
             /** @description The content. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The version of the content. */
+                    /** @description The entity tag of the content. */
                     ETag?: string;
                     /** @description `bytes` */
                     "Accept-Ranges"?: string;
@@ -11310,13 +11310,13 @@ export interface operations {
             /** @description The range of bytes. */
             206: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The version of the content. */
+                    /** @description The entity tag of the content. */
                     ETag?: string;
                     /** @description `bytes` */
                     "Accept-Ranges"?: string;
@@ -11333,13 +11333,13 @@ export interface operations {
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The version of the content. */
+                    /** @description The entity tag of the content. */
                     ETag?: string;
                     /** @description `bytes` */
                     "Accept-Ranges"?: string;
@@ -11352,9 +11352,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11367,9 +11367,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11379,12 +11379,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this sessionId. Or the session has no file with this fileId. */
+            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11397,9 +11397,9 @@ export interface operations {
             /** @description The session was deleted, with its files. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11412,9 +11412,9 @@ export interface operations {
             /** @description The content has no bytes in this range. */
             416: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11427,9 +11427,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11439,12 +11439,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11459,9 +11459,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11496,9 +11496,9 @@ export interface operations {
             /** @description The file is deleted. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11517,9 +11517,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11532,9 +11532,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11544,12 +11544,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this sessionId. Or the session has no file with this fileId. */
+            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11562,9 +11562,9 @@ export interface operations {
             /** @description The project is archived. Unarchive it first. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11577,9 +11577,9 @@ export interface operations {
             /** @description The session was deleted, with its files. */
             410: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11592,9 +11592,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11604,12 +11604,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11624,9 +11624,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11661,9 +11661,9 @@ export interface operations {
             /** @description A page of skills. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11690,9 +11690,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11705,9 +11705,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11717,12 +11717,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11737,9 +11737,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11775,9 +11775,9 @@ export interface operations {
             /** @description The skill was created, by this request or an earlier one with the same `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11808,9 +11808,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11820,12 +11820,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Another skill has this name, the organization has the most skills or bytes of skill files allowed, or the `Idempotency-Key` was used with another body. */
+            /** @description Another skill has this name, the organization would have more skills or bytes of skill files than its quota, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11838,9 +11838,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11850,12 +11850,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11870,9 +11870,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11900,7 +11900,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the project. */
+                /** @description The ID of the project. */
                 projectId: string;
             };
             cookie?: never;
@@ -11910,9 +11910,9 @@ export interface operations {
             /** @description A page of variables. */
             200: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11937,9 +11937,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11952,9 +11952,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11967,9 +11967,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11982,9 +11982,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -11994,12 +11994,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12014,9 +12014,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12041,7 +12041,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id of the project. */
+                /** @description The ID of the project. */
                 projectId: string;
             };
             cookie?: never;
@@ -12055,9 +12055,9 @@ export interface operations {
             /** @description The variables were stored, by this request or an earlier one with the same `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12083,9 +12083,9 @@ export interface operations {
             /** @description The input is invalid, or the API key lacks the required scope. */
             400: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12098,9 +12098,9 @@ export interface operations {
             /** @description The API key is restricted to other projects. */
             403: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12113,9 +12113,9 @@ export interface operations {
             /** @description The organization has no project with this projectId. */
             404: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12128,9 +12128,9 @@ export interface operations {
             /** @description The project is archived or would have more than 12 MiB of values, the project or the organization would have more variables than allowed, or the `Idempotency-Key` was used with another body. */
             409: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12143,9 +12143,9 @@ export interface operations {
             /** @description Internal error. */
             500: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12155,12 +12155,12 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
             503: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12175,9 +12175,9 @@ export interface operations {
             /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
             default: {
                 headers: {
-                    /** @description The id of this response in the logs of the service. */
+                    /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
-                    /** @description `no-store`; with an `ETag`, `private, no-cache`. */
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
@@ -12199,9 +12199,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The id of the run. */
+                /** @description The ID of the run. */
                 "webhook-id": string;
-                /** @description The time of the attempt, in seconds since 1970. */
+                /** @description The time of the attempt, in seconds since 1970-01-01T00:00:00Z. */
                 "webhook-timestamp": string;
                 /** @description `v1,` and an HMAC-SHA-256 in base64. During the overlap of a rotation there are two, separated by a space. */
                 "webhook-signature": string;
@@ -12215,7 +12215,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The receiver is gone: the run endpoint is removed. */
+            /** @description The service deletes the run endpoint. The run stays pending. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -12229,7 +12229,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The attempt failed. Retries follow after 1, 5, 15, 60 and 180 minutes; then the run is failed. */
+            /** @description The attempt failed. Retries follow after 1, 5, 15, 60 and 180 minutes. If all fail, the status of the run is `failed`. */
             default: {
                 headers: {
                     [name: string]: unknown;

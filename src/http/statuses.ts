@@ -4,4 +4,4 @@ export const INVALID_INPUT = 'The input is invalid, or the API key lacks the req
 export const OTHER_PROJECTS = 'The API key is restricted to other projects.'
 export const INTERNAL_ERROR = 'Internal error.'
 export const STORE_UNAVAILABLE =
-  'A store is temporarily unavailable. Retry after the time in `Retry-After`, a POST with the same `Idempotency-Key`.'
+  'A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`.'

@@ -34,11 +34,11 @@ const retryAfter = {
 /** The headers of every response. */
 const always = {
   'X-Request-Id': {
-    description: 'The id of this response in the logs of the service.',
+    description: 'The ID of the request in the log of the service.',
     schema: { type: 'string' as const, format: 'uuid' },
   },
   'Cache-Control': {
-    description: '`no-store`; with an `ETag`, `private, no-cache`.',
+    description: '`no-store`, or `private, no-cache` if the response has an `ETag`.',
     schema: { type: 'string' as const },
   },
   'X-Content-Type-Options': { description: '`nosniff`.', schema: { type: 'string' as const } },
@@ -56,7 +56,7 @@ const TAGS: Record<Tag, string> = {
     'The projects of an organization, with their build schedules and encrypted environment variables.',
   Agents: 'The coding agents of an organization, and their schedules.',
   Sessions: 'The sessions of agents, and the files that they stored.',
-  Schedules: 'A preview of the instants at which a cron expression fires.',
+  Schedules: 'A preview of the times at which a cron expression fires.',
   Runs: 'The runs of schedules, and the run endpoint that they are sent to.',
   Skills: 'Instructions and files that agents load when a task needs them.',
   Users: 'The users of an organization, and their profile pictures.',
@@ -93,7 +93,7 @@ function describe(operations: readonly Endpoint[]) {
     },
     servers: [
       { url: '/', description: 'This deployment.' },
-      { url: '/api/public-api', description: 'The same operations under the prefix.' },
+      { url: '/api/public-api', description: 'The same operations under a prefix.' },
     ],
     security: [{ apiKey: [] }],
     tags: tags.map((name) => ({ name, description: TAGS[name] })),

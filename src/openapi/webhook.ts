@@ -8,7 +8,9 @@ const body = z
     type: z.literal('schedule.run'),
     timestamp: instant(),
     data: z.strictObject({
-      id: uuid('The run. It is the same for every attempt, so that a receiver can recognize a repeated one.'),
+      id: uuid(
+        'The ID of the run. It is the same for every attempt, so that a receiver can recognize a repeated delivery.',
+      ),
       scheduleId: uuid(),
       projectId: z.nullable(z.string()),
       agentId: z.nullable(uuid()),
@@ -45,9 +47,9 @@ export const scheduleRunWebhook: ZodOpenApiPathItemObject = {
     security: [],
     requestParams: {
       header: z.object({
-        'webhook-id': uuid('The id of the run.'),
+        'webhook-id': uuid('The ID of the run.'),
         'webhook-timestamp': z.string().register(docs, {
-          description: 'The time of the attempt, in seconds since 1970.',
+          description: 'The time of the attempt, in seconds since 1970-01-01T00:00:00Z.',
           example: '1774621801',
         }),
         'webhook-signature': z.string().register(docs, {
@@ -60,10 +62,10 @@ export const scheduleRunWebhook: ZodOpenApiPathItemObject = {
     requestBody: { required: true, content: { 'application/json': { schema: body } } },
     responses: {
       '2XX': { description: 'The run is delivered.' },
-      410: { description: 'The receiver is gone: the run endpoint is removed.' },
+      410: { description: 'The service deletes the run endpoint. The run stays pending.' },
       default: {
         description:
-          'The attempt failed. Retries follow after 1, 5, 15, 60 and 180 minutes; then the run is failed.',
+          'The attempt failed. Retries follow after 1, 5, 15, 60 and 180 minutes. If all fail, the status of the run is `failed`.',
       },
     },
   },

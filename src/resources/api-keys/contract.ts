@@ -1,4 +1,4 @@
-/** The API keys of an organization (docs/contract.md, Keys). */
+/** The API keys of an organization (docs/contract.md, API keys). */
 import * as z from 'zod/mini'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
@@ -14,14 +14,16 @@ const fields = {
   scopes: z.array(z.string()),
   userId: z
     .nullable(z.string())
-    .register(docs, { description: 'The user that the key acts as; null: none.' }),
-  projectIds: z
-    .nullable(z.array(z.string()))
-    .register(docs, { description: 'The projects that the key is restricted to; null: all projects.' }),
-  expiresAt: z.nullable(instant()).register(docs, { description: 'When the key expires; null: never.' }),
+    .register(docs, { description: 'The user that the key acts as; null if it acts as none.' }),
+  projectIds: z.nullable(z.array(z.string())).register(docs, {
+    description: 'The projects that the key is restricted to; null if it is not restricted.',
+  }),
+  expiresAt: z
+    .nullable(instant())
+    .register(docs, { description: 'When the key expires; null if it never expires.' }),
   rotatedAt: z
     .nullable(instant())
-    .register(docs, { description: 'When the key was rotated; null: it was not.' }),
+    .register(docs, { description: 'When the key was rotated; null if it was not.' }),
   lastUsedAt: z
     .nullable(instant())
     .register(docs, { description: 'The last use, to the hour; null before the first.' }),
@@ -34,7 +36,7 @@ const newApiKey = z
   .strictObject({
     ...fields,
     token: z.string().register(docs, {
-      description: 'Sent as `Authorization: Bearer`. It is returned only here.',
+      description: 'The token to send as `Authorization: Bearer`. No other response contains it.',
     }),
   })
   .register(docs, { id: 'ApiKeyWithToken' })
@@ -59,7 +61,7 @@ const headers = z.object({
   'Idempotency-Key': z.optional(
     text(1, 255, {
       description:
-        'Prevents a repeated request from creating a second API key: it is refused with 409 and the id of the first.',
+        'Prevents a repeated request from creating a second API key: the response is 409 and names the first key.',
       example: 'laptop-2026',
     }),
   ),
@@ -67,9 +69,9 @@ const headers = z.object({
 
 const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
 const NO_KEY = 'The organization has no API key with this apiKeyId.'
-const ROTATED = 'Or your API key was rotated: it manages only itself.'
+const ROTATED = 'Or your API key was rotated: it can only delete itself, without its descendants.'
 const OUT_OF_REACH = `The API key belongs to another user, or may use projects that yours may not. ${ROTATED}`
-const params = z.object({ apiKeyId: uuid('The id of the API key.') })
+const params = z.object({ apiKeyId: uuid('The ID of the API key.') })
 
 export const createApiKeyContract = {
   operationId: 'createApiKey',
@@ -79,21 +81,21 @@ export const createApiKeyContract = {
   tag: 'API keys',
   summary: 'Create an API key',
   description:
-    'Creates an API key that can do no more than yours: no other scope, project or user, and no later expiry. ' +
+    'Creates an API key that can do no more than yours: no further scope or project, no other user, and no later expiry. ' +
     '`userId`, `projectIds` and `expiresAt` default to those of your API key.',
   scope: 'api-keys:write',
   params: z.object({}),
   headers,
   body: z
     .strictObject({
-      name: text(1, 255, { description: 'A name for people.' }),
+      name: text(1, 255, { description: 'The display name.' }),
       scopes: z
         .array(z.enum(SCOPES), `up to ${SCOPES.length} scopes`)
         .check(z.maxLength(SCOPES.length), rule(isUnique, 'has a scope several times', 'each scope once'))
         .register(docs, { description: 'What the key may do.' }),
       userId: z
         .optional(z.nullable(externalId({})))
-        .register(docs, { description: 'The user that the key acts as; null: none.' }),
+        .register(docs, { description: 'The user that the key acts as; null if it acts as none.' }),
       projectIds: z
         .optional(
           z.nullable(
@@ -105,10 +107,12 @@ export const createApiKeyContract = {
               ),
           ),
         )
-        .register(docs, { description: 'The projects that the key is restricted to; null: all projects.' }),
+        .register(docs, {
+          description: 'The projects that the key is restricted to; null if it is not restricted.',
+        }),
       expiresAt: z
         .optional(z.nullable(instant()))
-        .register(docs, { description: 'When the key expires; null: never.' }),
+        .register(docs, { description: 'When the key expires; null if it never expires.' }),
     })
     .register(docs, {
       id: 'NewApiKey',
@@ -120,7 +124,7 @@ export const createApiKeyContract = {
     }),
   success: {
     status: 201,
-    description: 'The API key was created. Its token is returned only here.',
+    description: 'The API key was created. Only this response contains its token.',
     schema: newApiKey,
     example: exampleNewApiKey,
     headers: { Location: 'The path of the API key.' },
@@ -129,7 +133,7 @@ export const createApiKeyContract = {
     ...errors,
     403: `The new key would have a scope, user, project or expiry that yours does not allow. ${ROTATED}`,
     404: 'The organization has no user with this userId, or no project with one of these projectIds.',
-    409: 'The `Idempotency-Key` created an API key before, or the organization has the most API keys allowed.',
+    409: 'The `Idempotency-Key` created an API key before, or the organization has the maximum number of API keys.',
   },
 } as const satisfies Contract
 
@@ -140,8 +144,8 @@ export const listApiKeysContract = {
   tag: 'API keys',
   summary: 'List API keys',
   description:
-    'Lists the API keys of the organization in order of creation. With a key that acts as a user, or is restricted to ' +
-    'projects, lists the keys of that user and of no other projects. Tokens are never listed.',
+    'Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A ' +
+    'key that is restricted to projects lists only keys that are restricted to some of these projects. Tokens are never listed.',
   scope: 'api-keys:read',
   params: z.object({}),
   query: z.object(pageQuery(uuid())),
@@ -162,28 +166,28 @@ export const rotateApiKeyContract = {
   tag: 'API keys',
   summary: 'Rotate an API key',
   description:
-    'Creates a successor that can do the same, with a new token. The rotated key stays valid for the overlap, so that ' +
-    'its users have time to change. The body may be `{}`.',
+    'Creates a successor with the same permissions and a new token. The rotated key stays valid for `overlapSeconds`, so that ' +
+    'there is time to replace it. The body may be `{}`.',
   scope: 'api-keys:write',
   params,
   headers,
   body: z
     .strictObject({
       overlapSeconds: overlapSeconds(
-        'How long the rotated key stays valid. With 0, a key that rotates itself loses access if the response is lost.',
+        'How many seconds the rotated key stays valid. With 0, a key that rotates itself loses access if the response is lost.',
       ),
     })
     .register(docs, { id: 'ApiKeyRotation', example: { overlapSeconds: 3600 } }),
   success: {
     status: 201,
-    description: 'The successor. Its token is returned only here.',
+    description: 'The successor. Only this response contains its token.',
     schema: newApiKey,
     example: exampleNewApiKey,
     headers: { Location: 'The path of the successor.' },
   },
   errors: {
     ...errors,
-    403: `${OUT_OF_REACH} Or it has a scope that yours lacks, or expires later.`,
+    403: `${OUT_OF_REACH} Or the key to rotate has a scope that yours lacks, or expires later.`,
     404: NO_KEY,
     409: 'The API key has expired or was rotated, or the `Idempotency-Key` created an API key before.',
   },
@@ -196,14 +200,14 @@ export const deleteApiKeyContract = {
   tag: 'API keys',
   summary: 'Delete an API key',
   description:
-    'Revokes an API key, with effect from the next request. The keys that it created stay valid, unless `descendants` is true.',
+    'Revokes an API key, with effect from the next request. The keys that were created with it stay valid, unless `descendants` is true.',
   scope: 'api-keys:write',
   params,
   query: z.object({
     descendants: z._default(z.enum(['true', 'false']), 'false').register(docs, {
       description:
-        'If true, also revokes the keys that were created with the key, the keys created with those, and so on. A successor ' +
-        'was created with the key that sent the rotation. The key itself may already be revoked.',
+        'If true, also revokes the keys that were created with the key, the keys created with those, and so on. The ' +
+        'successor of a key counts as created with the key that sent the rotation. With true, the key itself may already be revoked.',
       example: 'true',
     }),
   }),
@@ -223,7 +227,7 @@ export const deleteApiKeyContract = {
   },
   errors: {
     ...errors,
-    403: `${OUT_OF_REACH} It can't delete its descendants.`,
+    403: OUT_OF_REACH,
     404: 'The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true.',
   },
 } as const satisfies Contract

@@ -26,7 +26,7 @@ export const listAuditEventsContract = {
   tag: 'Audit events',
   summary: 'List audit events',
   description:
-    'Lists who changed what, the latest first. Events are kept for 365 days. They never contain the values of a request.',
+    'Lists the changes in the organization and the API keys that made them, the latest first. Events are kept for 365 days and never contain the values of a request.',
   scope: 'audit-events:read',
   params: z.object({}),
   query: z.object(pageQuery(uuid())),

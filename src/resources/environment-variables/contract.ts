@@ -10,7 +10,7 @@ const variableKey = text(1, 255, {
   example: 'DATABASE_URL',
 }).check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and underscores, not beginning with a digit'))
 
-const projectId = externalId({ description: 'The id of the project.', example: 'website' })
+const projectId = externalId({ description: 'The ID of the project.', example: 'website' })
 const params = z.object({ projectId, key: variableKey })
 
 export const deleteEnvironmentVariableContract = {
@@ -72,7 +72,8 @@ export const listEnvironmentVariablesContract = {
   path: '/v1/projects/{projectId}/environment-variables',
   tag: 'Projects',
   summary: 'List project environment variables',
-  description: 'Lists the names of the variables in order, and when they changed. Values are never returned.',
+  description:
+    'Lists the variables in order of name, with the times of their creation and last change. Values are never returned.',
   scope: 'environment-variables:read',
   params: z.object({ projectId }),
   query: z.object(pageQuery(variableKey)),
@@ -120,12 +121,12 @@ export const setEnvironmentVariablesContract = {
   tag: 'Projects',
   summary: 'Set project environment variables',
   description:
-    'Stores many variables encrypted: all of them or none. Existing variables get the new values. ' +
+    'Stores up to 100 variables encrypted: all of them or none. Existing variables get the new values. ' +
     'Other variables do not change.',
   scope: 'environment-variables:write',
   params: z.object({ projectId }),
   headers: z.object({
-    'Idempotency-Key': idempotencyKey('these variables as they are now, for a day, and changes nothing'),
+    'Idempotency-Key': idempotencyKey('these variables as they are now, for one day, and change nothing'),
   }),
   takesSecret: true,
   body: z

@@ -22,17 +22,17 @@ export const retrieveMeContract = {
         organization: z.strictObject({ id: uuid(), name: z.string() }),
         user: z
           .nullable(z.strictObject({ id: z.string(), name: z.string() }))
-          .register(docs, { description: 'The user that the key acts as; null: none.' }),
+          .register(docs, { description: 'The user that the key acts as; null if it acts as none.' }),
         apiKey: z.strictObject({
           id: uuid(),
           name: z.string(),
           scopes: z.array(z.string()),
           projectIds: z.nullable(z.array(z.string())).register(docs, {
-            description: 'The projects that the key is restricted to; null: all projects.',
+            description: 'The projects that the key is restricted to; null if it is not restricted.',
           }),
           expiresAt: z
             .nullable(instant())
-            .register(docs, { description: 'When the key expires; null: never.' }),
+            .register(docs, { description: 'When the key expires; null if it never expires.' }),
         }),
       })
       .register(docs, { id: 'Me' }),

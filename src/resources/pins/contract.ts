@@ -9,7 +9,7 @@ const resourceType = (description: string) =>
 
 const pinned = z.object({
   resourceType: resourceType('The type of the pinned resource.'),
-  resourceId: uuid('The id of the pinned resource.'),
+  resourceId: uuid('The ID of the pinned resource.'),
 })
 
 export const updatePinContract = {
@@ -28,10 +28,12 @@ export const updatePinContract = {
     .strictObject({
       placement: z.strictObject({
         target: z.strictObject({
-          type: resourceType('The type of the resource that the target pin is for.'),
-          id: uuid('The id of the resource that the target pin is for.'),
+          type: resourceType('The type of the resource of the target pin.'),
+          id: uuid('The ID of the resource of the target pin.'),
         }),
-        position: z.enum(['before', 'after']).register(docs, { description: 'On which side of the target.' }),
+        position: z
+          .enum(['before', 'after'])
+          .register(docs, { description: 'Whether the pin goes before or after the target.' }),
       }),
     })
     .register(docs, {
@@ -48,15 +50,17 @@ export const updatePinContract = {
     description: 'The pin is at the requested position.',
     schema: z
       .strictObject({
-        updated: z.boolean().register(docs, { description: 'False if the pin was there already.' }),
+        updated: z
+          .boolean()
+          .register(docs, { description: 'False if the pin was already at this position.' }),
       })
       .register(docs, { id: 'PinUpdate' }),
     example: { updated: true },
   },
   errors: {
     400: 'The path or body is invalid, or the API key lacks the required scope.',
-    404: 'The resource does not exist for this caller, or the target is not pinned.',
-    409: 'The resource is not pinned yet, and the user has the most pins allowed.',
+    404: 'The resource does not exist or the API key does not reach it, or the target is not pinned.',
+    409: 'The resource is not pinned yet, and the user has the maximum number of pins.',
     500: 'The pin could not be updated.',
   },
 } as const satisfies Contract
@@ -115,8 +119,8 @@ export const putPinContract = {
   },
   errors: {
     ...errors,
-    404: 'The resource does not exist for this caller.',
-    409: 'The user has the most pins allowed.',
+    404: 'The resource does not exist, or the API key does not reach it.',
+    409: 'The user has the maximum number of pins.',
   },
 } as const satisfies Contract
 
@@ -142,5 +146,8 @@ export const deletePinContract = {
       .register(docs, { id: 'PinDeletion' }),
     example: { deleted: true, resourceType: 'session', resourceId: examplePin.resourceId },
   },
-  errors: { ...errors, 404: 'The resource does not exist for this caller, or is not pinned.' },
+  errors: {
+    ...errors,
+    404: 'The resource does not exist, the API key does not reach it, or it is not pinned.',
+  },
 } as const satisfies Contract

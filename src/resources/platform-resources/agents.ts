@@ -9,6 +9,7 @@ import { archivingStatements, organizationResourceStatements } from './statement
 const AGENT = {
   type: 'agent',
   noun: 'agent',
+  article: 'an',
   path: 'agents',
   name: 'Agent',
   idName: 'agentId',

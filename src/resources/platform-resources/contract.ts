@@ -9,6 +9,8 @@ import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from
 
 /** The facts of a kind of platform resource. */
 export interface Kind<Table extends ResourceTable = ResourceTable> extends ResourceKind<Table> {
+  /** Of the noun, in summaries. */
+  readonly article: 'a' | 'an'
   /** In paths and scopes. */
   readonly path: 'projects' | 'agents' | 'users' | 'sessions' | 'pull-requests'
   /** In operationIds and the names of schemas. */
@@ -59,8 +61,8 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
       operationId: `put${kind.name}`,
       method: 'PUT',
       scope: `${kind.path}:write`,
-      summary: `Put a ${noun}`,
-      description: `Creates the ${noun}, or renames it. The id of a deleted ${noun} is never used again.`,
+      summary: `Put ${kind.article} ${noun}`,
+      description: `Creates the ${noun}, or renames it. The ID of a deleted ${noun} cannot be used again.`,
       errors: { ...always, ...deleted },
     },
     retrieve: {
@@ -68,7 +70,7 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
       operationId: `retrieve${kind.name}`,
       method: 'GET',
       scope: `${kind.path}:read`,
-      summary: `Retrieve a ${noun}`,
+      summary: `Retrieve ${kind.article} ${noun}`,
       description: `Returns one ${noun}.`,
       errors,
     },
@@ -79,7 +81,7 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
       tag: kind.tag,
       scope: `${kind.path}:read`,
       summary: `List ${noun}s`,
-      description: `Lists the ${noun}s of the organization in order of id.`,
+      description: `Lists the ${noun}s of the organization in order of ID.`,
       params: z.object({}),
       success: {
         status: 200,
@@ -94,8 +96,8 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
       operationId: `delete${kind.name}`,
       method: 'DELETE',
       scope: `${kind.path}:write`,
-      summary: `Delete a ${noun}`,
-      description: `Deletes the ${noun} with ${kind.dependents}. Its id is never used again.`,
+      summary: `Delete ${kind.article} ${noun}`,
+      description: `Deletes the ${noun} with ${kind.dependents}. Its ID cannot be used again.`,
       success: {
         status: 200,
         description: `The ${noun} is deleted.`,
@@ -132,7 +134,7 @@ export function organizationResourceContracts<const K extends Kind>(kind: K, for
       errors: {
         ...put.errors,
         403: forbidden.change,
-        409: `The organization has the most ${kind.noun}s allowed.`,
+        409: `The organization has the maximum number of ${kind.noun}s.`,
       },
     },
     retrieve: {
@@ -157,8 +159,8 @@ export function archivingContract<const K extends Kind>(
     operationId: `update${kind.name}`,
     method: 'PATCH',
     scope: `${kind.path}:write`,
-    summary: `Archive or unarchive a ${kind.noun}`,
-    description: `What belongs to an archived ${kind.noun} can be read, but not changed.`,
+    summary: `Archive or unarchive ${kind.article} ${kind.noun}`,
+    description: `Archives or unarchives the ${kind.noun}. Everything that belongs to an archived ${kind.noun} can be read but not changed.`,
     body: z
       .strictObject({ archived: z.boolean() })
       .register(docs, { id: `${kind.name}Update`, example: { archived: true } }),
@@ -188,13 +190,13 @@ export function projectResourceContracts<const K extends Kind<ProjectResourceTab
         ...put.errors,
         403: OTHER_PROJECTS,
         404: NO_PROJECT,
-        409: `The project is archived, the ${kind.noun} belongs to another project, or the organization has the most ${kind.noun}s allowed.`,
+        409: `The project is archived, the ${kind.noun} belongs to another project, or the organization has the maximum number of ${kind.noun}s.`,
       },
     },
     retrieve: { ...retrieve, errors: { ...retrieve.errors, 403: OTHER_PROJECTS } },
     list: {
       ...list,
-      description: `${list.description} An API key that is restricted to projects has to name one of them.`,
+      description: `${list.description} An API key that is restricted to projects has to name one of its projects in \`projectId\`.`,
       query: z.object({ projectId: z.optional(projectId()), ...pageQuery(kind.id()) }),
       errors: { ...list.errors, 403: OTHER_PROJECTS, 404: NO_PROJECT },
     },

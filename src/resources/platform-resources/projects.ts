@@ -19,6 +19,7 @@ import {
 const PROJECT = {
   type: 'project',
   noun: 'project',
+  article: 'a',
   path: 'projects',
   name: 'Project',
   idName: 'projectId',

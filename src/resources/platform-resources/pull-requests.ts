@@ -8,6 +8,7 @@ import { projectResourceStatements } from './statements.ts'
 const PULL_REQUEST = {
   type: 'pull_request',
   noun: 'pull request',
+  article: 'a',
   path: 'pull-requests',
   name: 'PullRequest',
   idName: 'pullRequestId',

@@ -8,6 +8,7 @@ import { projectResourceStatements } from './statements.ts'
 const SESSION = {
   type: 'session',
   noun: 'session',
+  article: 'a',
   path: 'sessions',
   name: 'Session',
   idName: 'sessionId',

@@ -17,6 +17,7 @@ import { organizationResourceStatements } from './statements.ts'
 const USER = {
   type: 'user',
   noun: 'user',
+  article: 'a',
   path: 'users',
   name: 'User',
   idName: 'userId',
@@ -106,7 +107,7 @@ export const { put, retrieve, list, remove } = organizationResourceEndpoints(
   organizationResourceContracts(USER, {
     change: 'The API key is restricted to projects.',
     delete:
-      'The API key is restricted to projects, or the user has a live API key that yours may not delete.',
+      'The API key is restricted to projects, or the user has a valid API key that yours may not delete.',
   }),
   statements,
 )

@@ -62,7 +62,7 @@ export const putProfilePictureContract = {
   },
   errors: {
     ...errors,
-    400: `${INVALID_INPUT} Or the body is not a PNG, JPEG, GIF or WebP image.`,
+    400: 'The path or body is invalid, the body is not a PNG, JPEG, GIF or WebP image, or the API key lacks the required scope.',
     403: NOT_OWN,
     409: 'The upload took too long, or a newer upload replaced it.',
   },
@@ -83,10 +83,13 @@ export const retrieveProfilePictureContract = {
     description: 'The picture.',
     mediaTypes: MEDIA_TYPES,
     headers: {
-      ETag: 'The version of the picture.',
+      ETag: 'The entity tag of the picture.',
       'Content-Disposition': '`inline`, with a file name for the format: browsers may show the picture.',
     },
     conditional: true,
   },
-  errors: { ...errors, 404: `${NO_USER} Or the user has no profile picture.` },
+  errors: {
+    ...errors,
+    404: 'The organization has no user with this userId, or the user has no profile picture.',
+  },
 } as const satisfies Contract

@@ -38,8 +38,8 @@ export const putRunEndpointContract = {
   tag: 'Runs',
   summary: 'Set the run endpoint',
   description:
-    'Sends each run that is created from now on to a URL, as a POST signed as in the Standard Webhooks specification. ' +
-    'Runs that were created before stay pending. If the organization has a run endpoint, its URL changes, also for ' +
+    'Sets the URL that receives each run that is created from now on, as a POST signed according to Standard Webhooks. ' +
+    'Runs that were created before stay pending. If the organization already has a run endpoint, its URL changes, also for ' +
     'runs that are not delivered yet, and its secret stays the same.',
   scope: 'run-endpoint:write',
   params: z.object({}),
@@ -54,12 +54,12 @@ export const putRunEndpointContract = {
     .register(docs, { id: 'RunEndpointUpdate' }),
   success: {
     status: 200,
-    description: 'The run endpoint. A new one has its secret, which is returned only in this response.',
+    description: 'The run endpoint. If it is new, `secret` has its secret, which no other response contains.',
     schema: z
       .strictObject({
         ...fields,
         secret: z.nullable(z.string()).register(docs, {
-          description: 'The secret that signs deliveries; null if it was returned before.',
+          description: 'The secret that signs deliveries; null if the run endpoint is not new.',
         }),
       })
       .register(docs, { id: 'RunEndpointWithSecret' }),
@@ -93,7 +93,7 @@ export const deleteRunEndpointContract = {
   tag: 'Runs',
   summary: 'Delete the run endpoint',
   description:
-    'Deletes the run endpoint and its secret. Its pending runs can be pulled. They are not sent to a run endpoint that is set later.',
+    'Deletes the run endpoint and its secret. Pending runs can still be pulled, but are not sent to a run endpoint that is set later.',
   scope: 'run-endpoint:write',
   params: z.object({}),
   success: {
@@ -119,13 +119,13 @@ export const rotateRunEndpointContract = {
   body: z
     .strictObject({
       overlapSeconds: overlapSeconds(
-        'How long the previous secret stays valid. 0 ends it immediately, together with any older one that is still valid.',
+        'How many seconds the previous secret stays valid. With 0, all earlier secrets expire at once.',
       ),
     })
     .register(docs, { id: 'RunEndpointRotation', example: { overlapSeconds: 3600 } }),
   success: {
     status: 200,
-    description: 'The run endpoint with its new secret, which is returned only in this response.',
+    description: 'The run endpoint with its new secret, which no other response contains.',
     schema: z.strictObject({ ...fields, secret: z.string() }).register(docs, { id: 'RotatedRunEndpoint' }),
     example: {
       ...exampleRunEndpoint,

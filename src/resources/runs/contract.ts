@@ -8,7 +8,7 @@ import { AGENT, type Parent, PROJECT, pathsOf } from '../schedules/parents.ts'
 
 const run = z
   .strictObject({
-    id: uuid('The same for every delivery of the run. Ids are in order of `scheduledAt`.'),
+    id: uuid('The ID is the same for every delivery of the run. IDs sort by `scheduledAt`.'),
     scheduleId: uuid(),
     projectId: z
       .nullable(z.string())
@@ -17,7 +17,7 @@ const run = z
       .nullable(uuid())
       .register(docs, { description: 'The agent of the schedule; null for the schedule of a project.' }),
     scheduledAt: instant().register(docs, {
-      description: 'When the run was due; of a run that a request created, the time of the request.',
+      description: 'When the run was due; for a run that was created by a request, the time of the request.',
     }),
     status: z.enum(['pending', 'delivered', 'failed', 'skipped']).register(docs, {
       description:
@@ -59,7 +59,7 @@ export type RunContracts<P extends Parent> = ReturnType<typeof scheduleRunContra
 
 /** The contracts of the runs of a parent's schedules. */
 function scheduleRunContracts<const P extends Parent>(parent: P) {
-  const { type, tag } = parent
+  const { type, article, tag } = parent
   const { one, params } = pathsOf(parent)
   const path = `${one}/runs` as `${typeof one}/runs`
   const scheduleErrors = {
@@ -73,7 +73,7 @@ function scheduleRunContracts<const P extends Parent>(parent: P) {
       method: 'GET',
       path,
       tag,
-      summary: `List the runs of a ${type} schedule`,
+      summary: `List the runs of ${article} ${type} schedule`,
       description: 'Lists the runs of the schedule, latest first. Runs are kept for 90 days.',
       scope: 'runs:read',
       params,
@@ -98,7 +98,7 @@ function scheduleRunContracts<const P extends Parent>(parent: P) {
       method: 'POST',
       path,
       tag,
-      summary: `Run a ${type} schedule now`,
+      summary: `Run ${article} ${type} schedule now`,
       description: 'Creates a run now, even if the schedule is paused. The request has no body.',
       scope: 'runs:write',
       params,

@@ -36,8 +36,10 @@ const headers = z.object({ 'Idempotency-Key': idempotencyKey('the schedule that 
 const nullableInstant = (description: string) => z.nullable(instant()).register(docs, { description })
 
 const times = {
-  enabledAt: nullableInstant('Since when the schedule is enabled; null while it is paused.'),
-  lastRunAt: nullableInstant('The `scheduledAt` of the latest run; null before the first.'),
+  enabledAt: nullableInstant('The time since which the schedule is enabled; null while it is paused.'),
+  lastRunAt: nullableInstant(
+    'The `scheduledAt` of the latest run that was not skipped; null before the first.',
+  ),
   nextRunAt: nullableInstant('When the schedule fires next; null while it is paused.'),
   createdAt: instant(),
   updatedAt: instant(),
@@ -122,7 +124,7 @@ export const createProjectScheduleContract = {
     403: OTHER_PROJECTS,
     404: 'The organization has no project with this projectId.',
     409:
-      'The project is archived, the project or the organization has reached its limit of schedules, ' +
+      'The project is archived, the project or the organization has the maximum number of schedules, ' +
       'or the `Idempotency-Key` was used with another body.',
     500: 'The schedule could not be created.',
   },
@@ -150,7 +152,7 @@ export const createAgentScheduleContract = {
     400: INVALID_INPUT,
     404: 'The organization has no agent with this agentId.',
     409:
-      'The agent is archived, the agent or the organization has reached its limit of schedules, ' +
+      'The agent is archived, the agent or the organization has the maximum number of schedules, ' +
       'or the `Idempotency-Key` was used with another body.',
     500: 'The schedule could not be created.',
   },
@@ -172,7 +174,7 @@ function crudContracts<const P extends Parent>(
   newSchedule: object,
   change: z.ZodMiniObject,
 ) {
-  const { type, tag } = parent
+  const { type, article, tag } = parent
   const example = { ...newSchedule, pausedReason: null }
   const { all, one, parentParams, params } = pathsOf(parent)
   const success = { status: 200, description: 'The schedule.', schema: schedule, example } as const
@@ -207,7 +209,7 @@ function crudContracts<const P extends Parent>(
       method: 'GET',
       path: one,
       tag,
-      summary: `Retrieve a ${type} schedule`,
+      summary: `Retrieve ${article} ${type} schedule`,
       description: 'Returns one schedule.',
       scope: 'schedules:read',
       params,
@@ -219,7 +221,7 @@ function crudContracts<const P extends Parent>(
       method: 'PATCH',
       path: one,
       tag,
-      summary: `Update a ${type} schedule`,
+      summary: `Update ${article} ${type} schedule`,
       description:
         'Changes when the schedule fires, pauses it or resumes it. Fields that are left out stay unchanged.',
       scope: 'schedules:write',
@@ -236,7 +238,7 @@ function crudContracts<const P extends Parent>(
       method: 'DELETE',
       path: one,
       tag,
-      summary: `Delete a ${type} schedule`,
+      summary: `Delete ${article} ${type} schedule`,
       description: 'Deletes the schedule and its runs. Pending runs are not sent.',
       scope: 'schedules:write',
       params,
@@ -285,8 +287,7 @@ export const previewScheduleContract = {
   path: '/v1/schedule-preview',
   tag: 'Schedules',
   summary: 'Preview a schedule',
-  description:
-    'Returns the next instants at which a cron expression fires, with the local time in the time zone.',
+  description: 'Returns the next times at which a cron expression fires, in UTC and in the time zone.',
   scope: null,
   params: z.object({}),
   query: z.object({
@@ -298,14 +299,14 @@ export const previewScheduleContract = {
           rule((from) => from >= '1970' && from < '3000', 'is out of range', 'an instant from 1970 to 2999'),
         ),
       )
-      .register(docs, { description: 'The instants are after this one. Default: now.' }),
+      .register(docs, { description: 'The times are later than this one. Default: now.' }),
     count: z
       ._default(wholeNumber(1, LARGEST_PREVIEW), '5')
-      .register(docs, { description: `The number of instants, up to ${LARGEST_PREVIEW}.`, example: '5' }),
+      .register(docs, { description: `The number of times, up to ${LARGEST_PREVIEW}.`, example: '5' }),
   }),
   success: {
     status: 200,
-    description: 'The next instants.',
+    description: 'The next times.',
     schema: z
       .strictObject({
         items: z.array(

@@ -4,6 +4,8 @@ import { externalId, uuid } from '../../http/fields.ts'
 
 export interface Parent {
   readonly type: 'project' | 'agent'
+  /** Of the type, in summaries. */
+  readonly article: 'a' | 'an'
   readonly path: 'projects' | 'agents'
   readonly idName: 'projectId' | 'agentId'
   /** In the names of operations and schemas. */
@@ -14,6 +16,7 @@ export interface Parent {
 
 export const PROJECT = {
   type: 'project',
+  article: 'a',
   path: 'projects',
   idName: 'projectId',
   name: 'Project',
@@ -23,6 +26,7 @@ export const PROJECT = {
 
 export const AGENT = {
   type: 'agent',
+  article: 'an',
   path: 'agents',
   idName: 'agentId',
   name: 'Agent',

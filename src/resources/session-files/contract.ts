@@ -30,7 +30,7 @@ const NO_SESSION = 'The organization has no session with this sessionId.'
 const errors = {
   400: INVALID_INPUT,
   403: OTHER_PROJECTS,
-  404: `${NO_SESSION} Or the session has no file with this fileId.`,
+  404: 'The organization has no session with this sessionId, or the session has no file with this fileId.',
   410: 'The session was deleted, with its files.',
   500: INTERNAL_ERROR,
   503: STORE_UNAVAILABLE,
@@ -73,7 +73,7 @@ export const putSessionFileContract = {
   tag: 'Sessions',
   summary: 'Put a session file',
   description:
-    'Stores the body as the file at a path. A file that exists at the path keeps its id and gets the new content.',
+    'Stores the body as the file at a path. If a file exists at the path, it keeps its ID and gets the new content.',
   scope: 'session-files:write',
   params: z.object({ sessionId: uuid('The session.') }),
   query: z.object({
@@ -84,7 +84,7 @@ export const putSessionFileContract = {
   }),
   bodyLimitBytes: CONTENT_LIMIT_BYTES,
   upload: {
-    description: 'The content, up to 95 MB, with `Content-Length`.',
+    description: 'The content, up to 95 MB (95,000,000 bytes). `Content-Length` is required.',
     mediaTypes: ['application/octet-stream'],
     needsLength: true,
   },
@@ -97,7 +97,7 @@ export const putSessionFileContract = {
   errors: {
     ...errors,
     404: NO_SESSION,
-    409: 'The project is archived, the organization has the most files or bytes allowed, or the upload took more than an hour.',
+    409: 'The project is archived, the organization would have more files or bytes than its quota, or the upload took more than an hour.',
     411: 'The request has no `Content-Length`.',
   },
 } as const satisfies Contract
@@ -114,12 +114,12 @@ export const retrieveSessionFileContentContract = {
   headers: z.object({
     'If-None-Match': ifNoneMatch(),
     Range: z.optional(parameter()).register(docs, {
-      description: 'One range of bytes. Several ranges are ignored.',
+      description: 'One range of bytes. If several ranges are given, the response is the whole content.',
       example: 'bytes=0-1023',
     }),
     'If-Range': z.optional(parameter()).register(docs, {
       description:
-        'The ETag of the copy that you have a part of. If the content has changed, all of it is sent.',
+        'The ETag of your partial copy. If the content has changed, the response is the whole content.',
       example: '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"',
     }),
   }),
@@ -128,7 +128,7 @@ export const retrieveSessionFileContentContract = {
     description: 'The content.',
     mediaTypes: ['application/octet-stream'],
     headers: {
-      ETag: 'The version of the content.',
+      ETag: 'The entity tag of the content.',
       'Accept-Ranges': '`bytes`',
       'Content-Disposition': '`attachment`: browsers save the content and do not show it.',
     },

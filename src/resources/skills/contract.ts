@@ -27,7 +27,7 @@ const skillFile = z
   .strictObject({
     id: uuid(),
     filename: z.string(),
-    content: z.string().register(docs, { description: 'Exactly as stored.' }),
+    content: z.string().register(docs, { description: 'The text of the file, exactly as stored.' }),
   })
   .register(docs, { id: 'SkillFile' })
 
@@ -82,7 +82,7 @@ const files = z
     z
       .strictObject({
         filename: relativePath(255, {
-          description: 'The path relative to the folder of the skill.',
+          description: 'The path of the file, relative to the folder of the skill.',
           example: 'SKILL.md',
         }),
         content: content(MAX_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
@@ -126,7 +126,7 @@ export const retrieveSkillContract = {
   summary: 'Retrieve a skill',
   description: 'Returns a skill of the organization with all of its files.',
   scope: 'skills:read',
-  params: z.object({ skillId: uuid('The id of the skill.') }),
+  params: z.object({ skillId: uuid('The ID of the skill.') }),
   headers: z.object({ 'If-None-Match': ifNoneMatch() }),
   success: {
     status: 200,
@@ -173,7 +173,7 @@ export const createSkillContract = {
   description: 'Creates a skill with its files.',
   scope: 'skills:write',
   params: z.object({}),
-  headers: z.object({ 'Idempotency-Key': idempotencyKey('the skill that the first created') }),
+  headers: z.object({ 'Idempotency-Key': idempotencyKey('the skill that the first request created') }),
   body: z.strictObject({ name, description, files }).register(docs, {
     id: 'NewSkill',
     example: {
@@ -193,7 +193,7 @@ export const createSkillContract = {
   errors: {
     ...errors,
     409:
-      'Another skill has this name, the organization has the most skills or bytes of skill files allowed, ' +
+      'Another skill has this name, the organization would have more skills or bytes of skill files than its quota, ' +
       'or the `Idempotency-Key` was used with another body.',
   },
 } as const satisfies Contract
@@ -205,9 +205,9 @@ export const updateSkillContract = {
   tag: 'Skills',
   summary: 'Update a skill',
   description:
-    'Changes the given fields of a skill. If `files` is given, it replaces all files; a file that keeps its filename keeps its id.',
+    'Changes the given fields of a skill. If `files` is given, it replaces all files; a file whose filename stays the same keeps its ID.',
   scope: 'skills:write',
-  params: z.object({ skillId: uuid('The id of the skill.') }),
+  params: z.object({ skillId: uuid('The ID of the skill.') }),
   body: someOf({
     name: z.optional(name),
     description: z.optional(description),
@@ -223,7 +223,7 @@ export const updateSkillContract = {
   errors: {
     ...errors,
     404: NO_SKILL,
-    409: 'Another skill has this name, or the organization would have more bytes of skill files than allowed.',
+    409: 'Another skill has this name, or the organization would have more bytes of skill files than its quota.',
   },
 } as const satisfies Contract
 
@@ -235,7 +235,7 @@ export const deleteSkillContract = {
   summary: 'Delete a skill',
   description: 'Deletes a skill with all of its files.',
   scope: 'skills:write',
-  params: z.object({ skillId: uuid('The id of the skill.') }),
+  params: z.object({ skillId: uuid('The ID of the skill.') }),
   success: {
     status: 200,
     description: 'The skill was deleted.',
