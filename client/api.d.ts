@@ -246,7 +246,7 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A key that is restricted to projects lists only keys that are restricted to some of these projects. Tokens are never listed.
+         * @description Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Tokens are never listed.
          *
          *     Scope: `api-keys:read`.
          */
@@ -380,7 +380,7 @@ export interface paths {
         };
         /**
          * List projects
-         * @description Lists the projects of the organization in order of ID.
+         * @description Lists the projects of the organization, sorted by ID.
          *
          *     Scope: `projects:read`.
          */
@@ -442,7 +442,7 @@ export interface paths {
         };
         /**
          * List agents
-         * @description Lists the agents of the organization in order of ID.
+         * @description Lists the agents of the organization, sorted by ID.
          *
          *     Scope: `agents:read`.
          */
@@ -498,7 +498,7 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description Lists the sessions of the organization in order of ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
+         * @description Lists the sessions of the organization, sorted by ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
          *
          *     Scope: `sessions:read`.
          */
@@ -554,7 +554,7 @@ export interface paths {
         };
         /**
          * List pull requests
-         * @description Lists the pull requests of the organization in order of ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
+         * @description Lists the pull requests of the organization, sorted by ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
          *
          *     Scope: `pull-requests:read`.
          */
@@ -610,7 +610,7 @@ export interface paths {
         };
         /**
          * List users
-         * @description Lists the users of the organization in order of ID.
+         * @description Lists the users of the organization, sorted by ID.
          *
          *     Scope: `users:read`.
          */
@@ -994,7 +994,7 @@ export interface paths {
         };
         /**
          * List project environment variables
-         * @description Lists the variables in order of name, with the times of their creation and last change. Values are never returned.
+         * @description Lists the variables of the project, sorted by name, with the times of their creation and last change. Values are never returned.
          *
          *     Scope: `environment-variables:read`.
          */
@@ -4879,7 +4879,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The `Idempotency-Key` created an API key before, or the organization has the maximum number of API keys. */
+            /** @description An API key was already created with this `Idempotency-Key`, or the organization has the maximum number of API keys. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5183,7 +5183,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key has expired or was rotated, or the `Idempotency-Key` created an API key before. */
+            /** @description The API key has expired or was rotated, or an API key was already created with this `Idempotency-Key`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */

@@ -133,7 +133,7 @@ export const createApiKeyContract = {
     ...errors,
     403: `The new key would have a scope, user, project or expiry that yours does not allow. ${ROTATED}`,
     404: 'The organization has no user with this userId, or no project with one of these projectIds.',
-    409: 'The `Idempotency-Key` created an API key before, or the organization has the maximum number of API keys.',
+    409: 'An API key was already created with this `Idempotency-Key`, or the organization has the maximum number of API keys.',
   },
 } as const satisfies Contract
 
@@ -145,7 +145,7 @@ export const listApiKeysContract = {
   summary: 'List API keys',
   description:
     'Lists the API keys of the organization in order of creation. A key that acts as a user lists only the keys of that user. A ' +
-    'key that is restricted to projects lists only keys that are restricted to some of these projects. Tokens are never listed.',
+    'key that is restricted to projects lists only keys that are restricted to these projects or to some of them. Tokens are never listed.',
   scope: 'api-keys:read',
   params: z.object({}),
   query: z.object(pageQuery(uuid())),
@@ -189,7 +189,7 @@ export const rotateApiKeyContract = {
     ...errors,
     403: `${OUT_OF_REACH} Or the key to rotate has a scope that yours lacks, or expires later.`,
     404: NO_KEY,
-    409: 'The API key has expired or was rotated, or the `Idempotency-Key` created an API key before.',
+    409: 'The API key has expired or was rotated, or an API key was already created with this `Idempotency-Key`.',
   },
 } as const satisfies Contract
 

@@ -73,7 +73,7 @@ export const listEnvironmentVariablesContract = {
   tag: 'Projects',
   summary: 'List project environment variables',
   description:
-    'Lists the variables in order of name, with the times of their creation and last change. Values are never returned.',
+    'Lists the variables of the project, sorted by name, with the times of their creation and last change. Values are never returned.',
   scope: 'environment-variables:read',
   params: z.object({ projectId }),
   query: z.object(pageQuery(variableKey)),
@@ -126,7 +126,9 @@ export const setEnvironmentVariablesContract = {
   scope: 'environment-variables:write',
   params: z.object({ projectId }),
   headers: z.object({
-    'Idempotency-Key': idempotencyKey('these variables as they are now, for one day, and change nothing'),
+    'Idempotency-Key': idempotencyKey(
+      'these variables as they are now and change nothing, for one day after the first request',
+    ),
   }),
   takesSecret: true,
   body: z

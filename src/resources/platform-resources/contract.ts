@@ -81,7 +81,7 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
       tag: kind.tag,
       scope: `${kind.path}:read`,
       summary: `List ${noun}s`,
-      description: `Lists the ${noun}s of the organization in order of ID.`,
+      description: `Lists the ${noun}s of the organization, sorted by ID.`,
       params: z.object({}),
       success: {
         status: 200,
