@@ -122,7 +122,7 @@ export const creatable = requiring([earlierKey], {
   ),
   callerLivesAsLong: precondition(
     livesUntil(newExpiresAt),
-    () => new ApiError(403, 'The new API key would live longer than yours.'),
+    () => new ApiError(403, 'expiresAt goes beyond the end of your API key.'),
   ),
   isFirstRequest,
   // A rotation replaces one key by another, so it always fits.
