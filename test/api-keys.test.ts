@@ -356,6 +356,12 @@ describe('createApiKey', () => {
     expect(await isLive(body.token)).toBe(false)
   })
 
+  it('returns 400 for an expiry in the past before 404 for an unknown user', async () => {
+    const { admin } = await withAdmin()
+    const { status, body } = await create(admin, { expiresAt: PAST, userId: 'nobody' })
+    expect([status, body.error]).toEqual([400, expect.stringMatching(/^expiresAt is not in the future/)])
+  })
+
   it('leaves no live key to a user that is deleted at the same time', async () => {
     const { workspace, admin, names } = await withAdmin()
     const { id } = await workspace.addKeyWithId({ userId: names.other })

@@ -188,6 +188,13 @@ describe('deleteEnvironmentVariable', () => {
     expect(await variables(workspace)).toHaveLength(1)
   })
 
+  it('returns 404 for an unknown variable also if the API key is restricted to other projects', async () => {
+    const { workspace, projectId } = await withVariable()
+    const key = await workspace.addKey({ projectIds: [await workspace.addProject()] })
+    const { status, body } = await deleteVariable(projectId, 'MISSING', { key })
+    expect([status, body.error]).toEqual([404, 'The project has no environment variable with this key.'])
+  })
+
   it('returns 409 if the project is archived, and keeps the variable', async () => {
     const { workspace, key, projectId } = await withVariable()
     await workspace.archiveProject(projectId)

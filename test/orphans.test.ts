@@ -8,9 +8,9 @@ const WEEK_MS = 7 * 86_400_000
 const at = (ms: number) => new Date(Date.now() + ms)
 const exists = async (key: string) => (await env.OBJECTS.head(key)) !== null
 
-async function searchForOrphans(): Promise<void> {
+async function searchForOrphans(startedAt = at(1000)): Promise<void> {
   await env.DB.prepare('INSERT INTO "objectSearches" ("startedAt") VALUES (?)')
-    .bind(at(1000).toISOString())
+    .bind(startedAt.toISOString())
     .run()
 }
 
@@ -49,6 +49,19 @@ describe('after a restore', () => {
     expect([await exists(orphan), await exists(objectKey)]).toEqual([true, true])
     await tick(env, at(WEEK_MS + 60_000))
     expect([await exists(orphan), await exists(objectKey)]).toEqual([false, true])
+  })
+
+  it('objects that were uploaded after the search began stay', async () => {
+    const [earlier, later] = ['session-files/x/earlier', 'session-files/x/later']
+    await env.OBJECTS.put(earlier, 'no row refers to it')
+    await scheduler.wait(10)
+    const startedAt = at(0)
+    await scheduler.wait(10)
+    await env.OBJECTS.put(later, 'no row refers to it yet')
+    await searchForOrphans(startedAt)
+    await tick(env, at(2000))
+    await tick(env, at(WEEK_MS + 60_000))
+    expect([await exists(earlier), await exists(later)]).toEqual([false, true])
   })
 
   it('an orphaned object that a row refers to again stays', async () => {

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { parseKeyRing } from '../src/crypto/key-ring.ts'
 import { ProjectEnvironments } from '../src/index.ts'
+import { resealValues } from '../src/maintenance/reseal.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { databaseWith, failingDatabase } from './support/bindings.ts'
@@ -84,6 +85,21 @@ describe('resealing', () => {
       Array.from({ length: 40 }, (_, index) => [`NAME_${index}`, `new value ${index}`]),
     )
     expect(await read(workspace, projectId, BOTH)).toEqual(expected)
+  })
+
+  it('keeps a value that is set between the read of the old one and its update', async () => {
+    const { workspace, projectId, key } = await withVariables(2)
+    let calls = 0
+    const DB = databaseWith(async (statements) => {
+      if (++calls === 2) {
+        const path = `/v1/projects/${projectId}/environment-variables/NAME_0`
+        const environment = { ENCRYPTION_KEYS: BOTH }
+        expect((await request('PUT', path, { key, json: { value: 'new' }, environment })).status).toBe(200)
+      }
+      return env.DB.batch(statements)
+    })
+    await resealValues({ ...env, DB, ENCRYPTION_KEYS: BOTH })
+    expect(await read(workspace, projectId, NEW)).toEqual({ NAME_0: 'new', NAME_1: 'value of NAME_1' })
   })
 
   it('skips values of a lost key and altered values, and reseals the others', async () => {

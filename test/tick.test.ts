@@ -476,6 +476,24 @@ describe('concurrent ticks', () => {
     },
   )
 
+  it('leave the schedule, its runs and its missed instants as a later tick left them', async () => {
+    const { workspace, projectId } = await withReceiver()
+    const id = await addDue(workspace, projectId, -60)
+    const stored = async () => ({
+      state: await stateOf(workspace, id),
+      runs: await workspace.dump('runs'),
+      missed: await workspace.dump('missedSpans'),
+    })
+    let left: Awaited<ReturnType<typeof stored>> | undefined
+    const DB = databaseBeforeClaims(async () => {
+      await tick({ ...env, RUNS: new Outbox().RUNS }, at(120))
+      left = await stored()
+    })
+    await tick({ ...env, DB, RUNS: new Outbox().RUNS }, START)
+    expect(left?.state).toEqual({ nextRunAt: iso(180), lastRunAt: iso(120) })
+    expect(await stored()).toEqual(left)
+  })
+
   it('change nothing if a later tick was faster', async () => {
     const { workspace, projectId } = await withReceiver()
     const id = await addDue(workspace, projectId, -60)
