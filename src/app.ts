@@ -79,15 +79,17 @@ export function createApp(): Hono<HonoEnvironment> {
   for (const operation of operations) mount(app, operation)
   app.get('/health', health)
   for (const path of ['/openapi.json', '/docs', '/docs/:file']) app.get(path, serveAsset)
-  for (const [path, methods] of methodsByPath(app)) {
-    const allowed = methods.join(', ')
-    app.all(path, (c) => {
-      const problem = { wrong: 'is not allowed for this path', sent: describeSent(c.req.method), allowed }
-      throw new ApiError(405, describeProblem('method', problem), { Allow: allowed })
-    })
-  }
 
-  app.notFound((c) => errorResponse(c, new ApiError(404, 'No such path. See /openapi.json.')))
+  app.notFound((c) => {
+    const { method } = c.req
+    const methods = methodsOf(app, c.req.path)
+    if (methods.length === 0 || methods.includes(method)) {
+      return errorResponse(c, new ApiError(404, 'No such path. See /openapi.json.'))
+    }
+    const allowed = methods.join(', ')
+    const problem = { wrong: 'is not allowed for this path', sent: describeSent(method), allowed }
+    return errorResponse(c, new ApiError(405, describeProblem('method', problem), { Allow: allowed }))
+  })
   app.onError((error, c) => {
     if (error instanceof ApiError) return errorResponse(c, error)
     const documents503 = 503 in (c.get('contract')?.errors ?? {})
@@ -125,13 +127,10 @@ function pathOf(request: Request): string {
   return path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path
 }
 
-/** The methods of each path. Routes for all methods are middleware. */
-function methodsByPath(app: Hono<HonoEnvironment>): Map<string, string[]> {
-  const methods = new Map<string, string[]>()
-  for (const { path, method } of app.routes) {
-    if (method === 'ALL') continue
-    const allowed = method === 'GET' ? ['GET', 'HEAD'] : [method]
-    methods.set(path, [...(methods.get(path) ?? []), ...allowed])
-  }
-  return methods
+/** The methods that a path allows. */
+function methodsOf(app: Hono<HonoEnvironment>, path: string): string[] {
+  return app.routes
+    .filter((route) => route.method !== 'ALL')
+    .filter((route) => new RegExp(`^${route.path.replaceAll(/:\w+/g, '[^/]+')}$`).test(path))
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
 }
