@@ -159,7 +159,7 @@ describe('ProjectEnvironments', () => {
       expect(await read(organization.id, projectId)).toEqual(both)
       await workers.update(workersWith(SECOND_KEY))
       expect(await read(organization.id, projectId)).toEqual({
-        failure: 'The key "first" is not in ENCRYPTION_KEYS',
+        failure: 'The key "first" is not in ENCRYPTION_KEYS.',
       })
     } finally {
       await workers.update(workersWith(FIRST_KEY))
