@@ -65,7 +65,7 @@ describe('retrying', () => {
   it('gives up after five attempts, with the last answer', async () => {
     const { client, asked } = await failing('before', 'before', 'before', 'before', 'before', 'before')
     const { error, response } = await client.GET('/v1/pins')
-    expect([asked(), response.status, error?.error]).toEqual([5, 503, expect.stringContaining('Try again')])
+    expect([asked(), response.status, error?.error]).toEqual([5, 503, expect.stringContaining('Retry after')])
   })
 
   it('makes one thing with an Idempotency-Key, also where the answer was lost', async () => {
