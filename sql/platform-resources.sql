@@ -215,30 +215,6 @@ where
     )
   );
 
--- statements.listable.check
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale"
-from
-  "apiKeys"
-where
-  "apiKeys"."hash" = :keyHash;
-
 -- statements.list
 select
   "agents"."id",
@@ -794,30 +770,6 @@ where
       )
     )
   );
-
--- statements.listable.check
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale"
-from
-  "apiKeys"
-where
-  "apiKeys"."hash" = :keyHash;
 
 -- statements.list.0
 select
@@ -2863,30 +2815,6 @@ where
       )
     )
   );
-
--- statements.listable.check
-select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale"
-from
-  "apiKeys"
-where
-  "apiKeys"."hash" = :keyHash;
 
 -- statements.list
 select

@@ -64,7 +64,7 @@ export interface Join {
   readonly on: SQL | undefined
 }
 
-type NamedPreconditions = Readonly<Record<string, Precondition>>
+export type NamedPreconditions = Readonly<Record<string, Precondition>>
 type NamedFacts = Readonly<Record<string, SQL>>
 
 /** The row of the check: the caller, and a value for each precondition and each further fact. */

@@ -1,8 +1,8 @@
-/** The project that a request names, and what operations require of it. */
+/** The project that a request names, what operations require of it, and what organization-wide resources require of the API key. */
 import { and, eq, isNotNull, isNull, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
-import { isInReach } from './guard.ts'
+import { isInReach, isUnrestricted } from './guard.ts'
 import { type Join, precondition } from './preconditions.ts'
 
 /** Bound as `projectId`. */
@@ -26,3 +26,13 @@ export const projectIsActive = precondition(
   isNull(projects.archivedAt),
   () => new ApiError(409, 'The project is archived. Unarchive it first.'),
 )
+
+/**
+ * Organization-wide resources need an API key that is not restricted to projects.
+ * @param subject what the operation is about, in the plural: "Audit events".
+ * @param advice what a restricted key can do instead, as a sentence.
+ */
+export function unrestrictedFor(subject: string, advice?: string) {
+  const message = `${subject} need an API key that is not restricted to projects.`
+  return precondition(isUnrestricted, () => new ApiError(403, advice ? `${message} ${advice}` : message))
+}

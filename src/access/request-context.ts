@@ -42,12 +42,10 @@ export class RequestContext {
     values: Values,
   ): Promise<[Facts<Named>, ...Rows<Acting>]> {
     const { isRepeatable } = this.#request
-    const steps = isChanging(acting) ? recordingChanges(acting) : acting
-    const bound = {
-      ...quotaValues(this.limits.quotas),
-      ...(isChanging(acting) && auditValues(this.#request, values)),
-      ...values,
-    }
+    const changes = isChanging(acting)
+    const steps = changes ? recordingChanges(acting) : acting
+    const recorded = changes && auditValues(this.#request, values)
+    const bound = { ...quotaValues(this.limits.quotas), ...recorded, ...values }
     const [[facts], ...rows] = await this.caller.run([check, ...steps], bound, isRepeatable)
     // The rows are in the order of the statements, which the type checker can't follow through the spread.
     return [facts as Facts<Named>, ...(rows as unknown as Rows<Acting>)]

@@ -1,7 +1,7 @@
 /** The audit events of an organization, in SQL. access/audit.ts writes them. */
 import { and, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
 import { requiring } from '../../access/preconditions.ts'
-import { unrestrictedFor } from '../../access/unrestricted.ts'
+import { unrestrictedFor } from '../../access/project.ts'
 import { auditEvents } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 

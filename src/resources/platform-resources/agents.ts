@@ -1,5 +1,5 @@
 /** Agents: coding agents of the organization, which work in all of its projects. */
-import { unrestrictedFor } from '../../access/unrestricted.ts'
+import { unrestrictedFor } from '../../access/project.ts'
 import { agents } from '../../db/schema.ts'
 import { uuid } from '../../http/fields.ts'
 import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'

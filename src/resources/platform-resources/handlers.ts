@@ -1,5 +1,5 @@
 import type { ProjectResourceTable } from '../../access/platform-resource.ts'
-import type { Preconditions } from '../../access/preconditions.ts'
+import { authorized, type Preconditions } from '../../access/preconditions.ts'
 import type { RequestContext } from '../../access/request-context.ts'
 import type { Statement, Values } from '../../db/statement.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -23,7 +23,7 @@ type ProjectResourceStatements = ReturnType<typeof projectResourceStatements>
 interface OrganizationResourceStatements
   extends Pick<
       ReturnType<typeof organizationResourceStatements>,
-      'puttable' | 'put' | 'readable' | 'retrieve' | 'listable'
+      'puttable' | 'put' | 'readable' | 'retrieve'
     >,
     Deletion {
   /** Of several, each returns rows that the others don't. */
@@ -50,7 +50,7 @@ export function organizationResourceEndpoints<const K extends Kind>(
   contracts: OrganizationResourceContracts<K>,
   statements: OrganizationResourceStatements,
 ) {
-  const { puttable, put, readable, retrieve, listable, list } = statements
+  const { puttable, put, readable, retrieve, list } = statements
   return {
     put: endpoint(contracts.put, async ({ params, body }, context) => ({
       body: await context.runForRow(puttable, [put], { ...params, ...body }),
@@ -59,7 +59,7 @@ export function organizationResourceEndpoints<const K extends Kind>(
       body: await context.runForRow(readable, [retrieve], params),
     })),
     list: endpoint(contracts.list, async ({ query }, context) => {
-      const [, resources] = await context.run(listable, [list], pagingOf(query))
+      const [, resources] = await context.run(authorized, [list], pagingOf(query))
       return { body: pageOf(resources, query, ({ id }) => id) }
     }),
     remove: endpoint(contracts.remove, ({ params }, context) => remove(statements, params, context)),

@@ -1,6 +1,7 @@
 /** Projects: an API key may be restricted to some of them. */
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { isUnrestricted } from '../../access/guard.ts'
+import { authorized } from '../../access/preconditions.ts'
 import { withinReach } from '../../access/project.ts'
 import { apiKeys, projects } from '../../db/schema.ts'
 import { guarded } from '../../db/statement.ts'
@@ -44,7 +45,7 @@ const shared = organizationResourceStatements(PROJECT, {
 /** Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not restricted. */
 const listReachable = guarded(() => {
   const isReachable = sql`${projects.id} in (select value from json_each(${apiKeys.projectIds}))`
-  return shared.listable
+  return authorized
     .rows(fieldsOf(projects))
     .innerJoin(
       projects,

@@ -12,16 +12,22 @@ import {
   type ProjectResourceTable,
   type ResourceTable,
 } from '../../access/platform-resource.ts'
-import { type Precondition, type Preconditions, precondition, requiring } from '../../access/preconditions.ts'
+import {
+  authorized,
+  type NamedPreconditions,
+  type Preconditions,
+  precondition,
+  requiring,
+} from '../../access/preconditions.ts'
 import {
   namedProject,
   projectExists,
   projectIsActive,
   projectIsInReach,
+  unrestrictedFor,
   withinReach,
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
-import { unrestrictedFor } from '../../access/unrestricted.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
@@ -96,8 +102,6 @@ function deletionStatements(
   return [recordDeletion, deleteRow] as const
 }
 
-type NamedPreconditions = Readonly<Record<string, Precondition>>
-
 /** What operations require of the API key, besides the scope. */
 interface Access {
   readonly toRead?: NamedPreconditions
@@ -118,15 +122,13 @@ export function organizationResourceStatements(
   const puttable = requiring(joins, { ...toChange, isNotDeleted, isWithinQuotas })
   const readable = requiring(joins, { exists, ...toRead, isNotDeleted })
   const deletable = requiring(joins, { exists, ...toDelete, isNotDeleted })
-  const listable = requiring([], {})
   return {
     puttable,
     put: putStatement(kind, puttable),
     readable,
     retrieve: guarded(() => readable.rows(fieldsOf(table))),
-    listable,
     list: guarded(() =>
-      listable
+      authorized
         .rows(fieldsOf(table), toList)
         .innerJoin(table, and(eq(table.organizationId, apiKeys.organizationId), gt(table.id, cursor)))
         .orderBy(asc(table.id))

@@ -35,8 +35,7 @@ export const deleteProfilePicture = endpoint(
   async ({ params: { userId } }, context) => {
     const values = { userId, deleteAfter: deleteAfter(new Date(context.now)) }
     const [facts, , [deleted]] = await context.run(deletable, [addDeletedToOrphans, deletePicture], values)
-    // It succeeds where there is no picture.
-    if (!deleted) deletable.requireMet(facts, context)
+    deletable.requireMet(facts, context)
     if (deleted?.objectKey) await deleteObject(context.environment.OBJECTS, deleted.objectKey)
     return { body: { userId, deleted: true as const } }
   },

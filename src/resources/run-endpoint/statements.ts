@@ -2,7 +2,7 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { now } from '../../access/guard.ts'
 import { type Join, precondition, requiring } from '../../access/preconditions.ts'
-import { unrestrictedFor } from '../../access/unrestricted.ts'
+import { unrestrictedFor } from '../../access/project.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, runEndpoints } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'

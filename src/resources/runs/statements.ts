@@ -3,7 +3,7 @@ import { and, asc, desc, eq, gt, inArray, isNotNull, lt, or, sql } from 'drizzle
 import { alias } from 'drizzle-orm/sqlite-core'
 import { isInReach, now } from '../../access/guard.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
-import { unrestrictedFor } from '../../access/unrestricted.ts'
+import { unrestrictedFor } from '../../access/project.ts'
 import { insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'

@@ -21,45 +21,37 @@ type Statements = typeof projectStatements | typeof agentStatements
 
 export const createProjectSchedule = endpoint(
   createProjectScheduleContract,
-  async ({ params, headers, body, path }, context) => {
-    const schedule = await create(context, projectStatements, {
-      ...params,
-      ...body,
-      ...idempotencyOf(headers['Idempotency-Key'], body),
-    })
-    return { body: schedule, headers: { Location: `${path}/${schedule.id}` } }
+  ({ params, headers, body, path }, context) => {
+    const idempotency = idempotencyOf(headers['Idempotency-Key'], body)
+    return create(context, path, projectStatements, { ...params, ...body, ...idempotency })
   },
 )
 
 export const createAgentSchedule = endpoint(
   createAgentScheduleContract,
-  async ({ params, headers, body, path }, context) => {
-    const schedule = await create(context, agentStatements, {
-      ...params,
-      ...body,
-      timezone: 'UTC',
-      ...idempotencyOf(headers['Idempotency-Key'], body),
-    })
-    return { body: schedule, headers: { Location: `${path}/${schedule.id}` } }
+  ({ params, headers, body, path }, context) => {
+    const idempotency = idempotencyOf(headers['Idempotency-Key'], body)
+    return create(context, path, agentStatements, { ...params, ...body, timezone: 'UTC', ...idempotency })
   },
 )
 
-async function create<Schedule>(
+async function create<Schedule extends { readonly id: string }>(
   context: RequestContext,
+  path: string,
   {
     creatable,
     insert,
     selectCreated,
   }: Pick<Statements, 'creatable' | 'insert'> & { selectCreated: Statement<Schedule> },
   request: Values & { cron: string; timezone: string },
-): Promise<Schedule> {
+) {
   const schedule = await context.runForRow(creatable, [insert, selectCreated], {
     ...request,
     id: newUuid(),
     nextRunAt: nextRun(request.cron, request.timezone, new Date(context.now)).toISOString(),
     scheduleLimit: context.limits.schedules,
   })
-  return schedule
+  return { body: schedule, headers: { Location: `${path}/${schedule.id}` } }
 }
 
 /** The operations on the schedules of a parent, except their creation. */
