@@ -294,6 +294,7 @@ describe('npm run dev', () => {
     const { apiKey } = JSON.parse(
       bootstrap('--organization', 'Empty', '--user', 'ada', '--persist-to', state),
     )
+    await closedConnections()
     const service = new Service(`http://localhost:${port}`, apiKey)
     const send = (method: string, path: string, body?: object) =>
       service.send<{ id: string }>(method, path, body)
