@@ -80,9 +80,11 @@ export function createApp(): Hono<HonoEnvironment> {
   app.get('/health', health)
   for (const path of ['/openapi.json', '/docs', '/docs/:file']) app.get(path, serveAsset)
 
+  let patterns: readonly RoutePattern[] | undefined
   app.notFound((c) => {
-    const { method } = c.req
-    const methods = methodsOf(app, c.req.path)
+    const { method, path } = c.req
+    patterns ??= patternsOf(app)
+    const methods = patterns.flatMap((route) => (route.pattern.test(path) ? route.methods : []))
     if (methods.length === 0 || methods.includes(method)) {
       return errorResponse(c, new ApiError(404, 'No such path. See /openapi.json.'))
     }
@@ -127,10 +129,17 @@ function pathOf(request: Request): string {
   return path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path
 }
 
-/** The methods that a path allows. */
-function methodsOf(app: Hono<HonoEnvironment>, path: string): string[] {
+interface RoutePattern {
+  readonly pattern: RegExp
+  readonly methods: readonly string[]
+}
+
+/** The paths of every route but the middleware, for requests that no route answers. */
+function patternsOf(app: Hono<HonoEnvironment>): RoutePattern[] {
   return app.routes
-    .filter((route) => route.method !== 'ALL')
-    .filter((route) => new RegExp(`^${route.path.replaceAll(/:\w+/g, '[^/]+')}$`).test(path))
-    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ path, method }) => ({
+      pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
+      methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
+    }))
 }

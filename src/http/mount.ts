@@ -18,37 +18,56 @@ export interface Operation {
   load(): Promise<Endpoint>
 }
 
+/** An operation with what does not depend on the request. */
+interface LoadedOperation extends Endpoint {
+  readonly validators: readonly MiddlewareHandler[]
+  readonly queryNames: readonly string[]
+}
+
+function prepare(endpoint: Endpoint): LoadedOperation {
+  const { contract } = endpoint
+  return {
+    ...endpoint,
+    validators: validatorsOf(contract),
+    queryNames: Object.keys(contract.query?.shape ?? {}),
+  }
+}
+
 type Target = 'param' | 'query' | 'header' | 'json'
 
 /** Adds an operation to the app. The checks run in the order of docs/contract.md, "The order of the checks". */
 export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operation): void {
-  let loaded: Promise<{ endpoint: Endpoint; validators: MiddlewareHandler[] }> | undefined
+  let loaded: Promise<LoadedOperation> | undefined
   app.on(method, [honoPath(path)], async (c) => {
-    loaded ??= load().then((endpoint) => ({ endpoint, validators: validatorsOf(endpoint.contract) }))
-    const { endpoint, validators } = await loaded
-    const { contract, handle } = endpoint
+    loaded ??= load().then(prepare)
+    const { contract, handle, validators, queryNames } = await loaded
     requireLengthWithin(contract.bodyLimitBytes ?? BODY_LIMIT_BYTES, c.req.raw)
     if (contract.upload?.needsLength) requireDeclaredLength(c.req.raw)
     c.set('contract', contract)
     const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, contract)
     c.set('caller', caller)
-    await requireDecodable(c, Object.keys(contract.query?.shape ?? {}))
+    await requireDecodable(c, queryNames)
     for (const validator of validators) await validator(c, async () => {})
 
     const valid = (target: Target) => c.req.valid(target as never)
     const params: Record<string, string> = valid('param')
-    const requestPath = fillPath(contract.path, params)
     const input = {
       params,
       query: valid('query'),
       headers: valid('header'),
       body: valid('json'),
       request: c.req.raw,
-      path: basePathOf(c.req.url) + requestPath,
+      // Few operations need it.
+      get path() {
+        return basePathOf(c.req.url) + fillPath(contract.path, params)
+      },
     }
     const context = new RequestContext(caller, c.env, {
       operation: contract.operationId,
-      path: requestPath,
+      // Only changes are recorded with it.
+      get path() {
+        return fillPath(contract.path, params)
+      },
       isCreation: contract.success.status === 201,
       requestId: c.get('requestId'),
       isRepeatable: isRepeatable(contract, c.req.raw.headers),
