@@ -215,74 +215,72 @@ where
       )
       and ("projects"."archivedAt" is null)
       and (
-        (
-          exists (
-            select
-              1
-            from
-              "environmentVariables"
-            where
+        exists (
+          select
+            1
+          from
+            "environmentVariables"
+          where
+            (
               (
-                (
-                  "environmentVariables"."organizationId" = "projects"."organizationId"
-                  and "environmentVariables"."projectId" = "projects"."id"
-                )
-                and "environmentVariables"."key" = :keys ->> 0
-                and instr("environmentVariables"."sealedValue", :firstSeal) = 1
+                "environmentVariables"."organizationId" = "projects"."organizationId"
+                and "environmentVariables"."projectId" = "projects"."id"
               )
-          )
-          or (
-            select
-              case
-                when "organizationUsage"."variables" + (
-                  json_array_length(:keys) - (
-                    select
-                      count(*)
-                    from
-                      "environmentVariables"
-                    where
-                      (
-                        (
-                          "environmentVariables"."organizationId" = "projects"."organizationId"
-                          and "environmentVariables"."projectId" = "projects"."id"
-                        )
-                        and "environmentVariables"."key" in (
-                          select
-                            value
-                          from
-                            json_each(:keys)
-                        )
-                      )
-                  )
-                ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
-                when "organizationUsage"."variableBytes" + (
-                  :sealedLength - (
-                    select
-                      coalesce(sum(octet_length ("sealedValue")), 0)
-                    from
-                      "environmentVariables"
-                    where
-                      (
-                        (
-                          "environmentVariables"."organizationId" = "projects"."organizationId"
-                          and "environmentVariables"."projectId" = "projects"."id"
-                        )
-                        and "environmentVariables"."key" in (
-                          select
-                            value
-                          from
-                            json_each(:keys)
-                        )
-                      )
-                  )
-                ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
-              end
-            from
-              "organizationUsage"
-            where
-              "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-          ) is null
+              and "environmentVariables"."key" = :keys ->> 0
+              and instr("environmentVariables"."sealedValue", :firstSeal) = 1
+            )
         )
+        or (
+          select
+            case
+              when "organizationUsage"."variables" + (
+                json_array_length(:keys) - (
+                  select
+                    count(*)
+                  from
+                    "environmentVariables"
+                  where
+                    (
+                      (
+                        "environmentVariables"."organizationId" = "projects"."organizationId"
+                        and "environmentVariables"."projectId" = "projects"."id"
+                      )
+                      and "environmentVariables"."key" in (
+                        select
+                          value
+                        from
+                          json_each(:keys)
+                      )
+                    )
+                )
+              ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
+              when "organizationUsage"."variableBytes" + (
+                :sealedLength - (
+                  select
+                    coalesce(sum(octet_length ("sealedValue")), 0)
+                  from
+                    "environmentVariables"
+                  where
+                    (
+                      (
+                        "environmentVariables"."organizationId" = "projects"."organizationId"
+                        and "environmentVariables"."projectId" = "projects"."id"
+                      )
+                      and "environmentVariables"."key" in (
+                        select
+                          value
+                        from
+                          json_each(:keys)
+                      )
+                    )
+                )
+              ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
+            end
+          from
+            "organizationUsage"
+          where
+            "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+        ) is null
       )
       and (
         (
@@ -442,74 +440,72 @@ where
       )
       and ("projects"."archivedAt" is null)
       and (
-        (
-          exists (
-            select
-              1
-            from
-              "environmentVariables"
-            where
+        exists (
+          select
+            1
+          from
+            "environmentVariables"
+          where
+            (
               (
-                (
-                  "environmentVariables"."organizationId" = "projects"."organizationId"
-                  and "environmentVariables"."projectId" = "projects"."id"
-                )
-                and "environmentVariables"."key" = :keys ->> 0
-                and instr("environmentVariables"."sealedValue", :firstSeal) = 1
+                "environmentVariables"."organizationId" = "projects"."organizationId"
+                and "environmentVariables"."projectId" = "projects"."id"
               )
-          )
-          or (
-            select
-              case
-                when "organizationUsage"."variables" + (
-                  json_array_length(:keys) - (
-                    select
-                      count(*)
-                    from
-                      "environmentVariables"
-                    where
-                      (
-                        (
-                          "environmentVariables"."organizationId" = "projects"."organizationId"
-                          and "environmentVariables"."projectId" = "projects"."id"
-                        )
-                        and "environmentVariables"."key" in (
-                          select
-                            value
-                          from
-                            json_each(:keys)
-                        )
-                      )
-                  )
-                ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
-                when "organizationUsage"."variableBytes" + (
-                  :sealedLength - (
-                    select
-                      coalesce(sum(octet_length ("sealedValue")), 0)
-                    from
-                      "environmentVariables"
-                    where
-                      (
-                        (
-                          "environmentVariables"."organizationId" = "projects"."organizationId"
-                          and "environmentVariables"."projectId" = "projects"."id"
-                        )
-                        and "environmentVariables"."key" in (
-                          select
-                            value
-                          from
-                            json_each(:keys)
-                        )
-                      )
-                  )
-                ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
-              end
-            from
-              "organizationUsage"
-            where
-              "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-          ) is null
+              and "environmentVariables"."key" = :keys ->> 0
+              and instr("environmentVariables"."sealedValue", :firstSeal) = 1
+            )
         )
+        or (
+          select
+            case
+              when "organizationUsage"."variables" + (
+                json_array_length(:keys) - (
+                  select
+                    count(*)
+                  from
+                    "environmentVariables"
+                  where
+                    (
+                      (
+                        "environmentVariables"."organizationId" = "projects"."organizationId"
+                        and "environmentVariables"."projectId" = "projects"."id"
+                      )
+                      and "environmentVariables"."key" in (
+                        select
+                          value
+                        from
+                          json_each(:keys)
+                      )
+                    )
+                )
+              ) > max("organizationUsage"."variables", :variablesQuota) then 'variables'
+              when "organizationUsage"."variableBytes" + (
+                :sealedLength - (
+                  select
+                    coalesce(sum(octet_length ("sealedValue")), 0)
+                  from
+                    "environmentVariables"
+                  where
+                    (
+                      (
+                        "environmentVariables"."organizationId" = "projects"."organizationId"
+                        and "environmentVariables"."projectId" = "projects"."id"
+                      )
+                      and "environmentVariables"."key" in (
+                        select
+                          value
+                        from
+                          json_each(:keys)
+                      )
+                    )
+                )
+              ) > max("organizationUsage"."variableBytes", :variableBytesQuota) then 'variableBytes'
+            end
+          from
+            "organizationUsage"
+          where
+            "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+        ) is null
       )
       and (
         (

@@ -819,26 +819,28 @@ from
   inner join "projects" on (
     "projects"."organizationId" = "apiKeys"."organizationId"
     and "projects"."id" > :cursor
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
     and "projects"."id" in (
       select
         value
       from
         json_each("apiKeys"."projectIds")
-    )
-  )
-where
-  (
-    "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
-    and (
-      :scope is null
-      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
     )
   )
 order by

@@ -2,7 +2,7 @@
 
 import { type Database, type DatabaseUse, instrumented, noUse } from '../db/database.ts'
 import { describeFailure, isTransient } from '../db/failures.ts'
-import { type Rows, runBatch, type Step, type Values } from '../db/statement.ts'
+import { type Rows, runBatch, type Statement, type Step, type Values } from '../db/statement.ts'
 import type { Environment } from '../environment.ts'
 import { ApiError, unauthorized } from '../errors.ts'
 import { hashToken, isToken } from './api-key.ts'
@@ -100,7 +100,7 @@ export class Caller {
    * @throws {ApiError} 401 if the key is not live, 400 if it lacks the scope; then nothing has acted, because each statement
    *   carries the guard.
    */
-  async run<const Steps extends readonly Step[]>(
+  async run<const Steps extends readonly [Statement<CallerFacts>, ...Step[]]>(
     steps: Steps,
     values: Values,
     isRepeatable: boolean,

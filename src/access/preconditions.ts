@@ -45,13 +45,17 @@ export function uncheckedPrecondition(
   return { holds: sql`(${holds})`, fact: undefined, isMet: () => true, otherwise }
 }
 
-/** A condition whose error is made from what stands in its way: NULL if nothing does. */
+/**
+ * A condition whose error is made from what stands in its way: NULL if nothing does.
+ * @param holds the condition, if what is found does not always stand in the way of the statements that act.
+ */
 export function preconditionUnless<Found>(
   found: SQL<Found | null>,
   otherwise: (context: ErrorContext, found: Found) => ApiError,
+  holds: SQL | undefined = isNull(found),
 ): Precondition<Found | null> {
   return {
-    holds: isNull(found),
+    holds: sql`${holds}`,
     fact: found,
     isMet: (fact) => fact === null,
     otherwise: (context, fact) => otherwise(context, fact as Found),
@@ -68,15 +72,15 @@ export type NamedPreconditions = Readonly<Record<string, Precondition>>
 type NamedFacts = Readonly<Record<string, SQL>>
 
 /** The row of the check: the caller, and a value for each precondition and each further fact. */
-export type Facts<Named> = CallerFacts & { readonly [Name in keyof Named]: Named[Name] }
+export type Facts<Values> = CallerFacts & Readonly<Values>
 
-type FactsOf<Preconditions, Further> = {
-  [Name in keyof Preconditions]: Preconditions[Name] extends Precondition<infer Fact> ? Fact : never
+type FactsOf<Named, Further> = {
+  [Name in keyof Named]: Named[Name] extends Precondition<infer Fact> ? Fact : never
 } & { [Name in keyof Further]: Further[Name] extends SQL<infer Fact> ? Fact : never }
 
-export interface Preconditions<Named = unknown> {
+export interface Preconditions<Values = unknown> {
   /** The checking statement. No row: nobody has this key. */
-  readonly check: Statement<Facts<Named>>
+  readonly check: Statement<Facts<Values>>
   /** True if the caller may act and every precondition holds. */
   readonly guard: SQL
   /** The caller's organization where the guard holds; else NULL, which matches no row. For updates and deletions. */
@@ -87,9 +91,9 @@ export interface Preconditions<Named = unknown> {
    * Where nothing was done: the error of the precondition that does not hold. Of several, the first in the order of the
    * statuses (docs/contract.md, "The order of the checks"), then as listed.
    */
-  refusal(facts: Facts<Named>, context: ErrorContext): ApiError
+  refusal(facts: Facts<Values>, context: ErrorContext): ApiError
   /** @throws {ApiError} that error, if a checked precondition does not hold: for lists, which may be empty otherwise. */
-  requireMet(facts: Facts<Named>, context: ErrorContext): void
+  requireMet(facts: Facts<Values>, context: ErrorContext): void
 }
 
 /** docs/contract.md, "The order of the checks". */

@@ -1,5 +1,5 @@
 /** The project that a request names, what operations require of it, and what organization-wide resources require of the API key. */
-import { and, eq, isNotNull, isNull, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys, projects } from '../db/schema.ts'
 import { ApiError } from '../errors.ts'
 import { isInReach, isUnrestricted } from './guard.ts'
@@ -16,9 +16,11 @@ export const projectExists = precondition(
   () => new ApiError(404, 'There is no project with this projectId.'),
 )
 
-/** The caller's API key is not restricted to projects other than this one. */
-export const withinReach = (projectId: SQLWrapper) =>
-  precondition(isInReach(projectId), () => new ApiError(403, 'This API key is restricted to other projects.'))
+/** @param holds true if the caller's API key is not restricted to other projects. */
+export const reached = (holds: SQL | undefined) =>
+  precondition(holds, () => new ApiError(403, 'This API key is restricted to other projects.'))
+
+export const withinReach = (projectId: SQLWrapper) => reached(isInReach(projectId))
 
 export const projectIsInReach = withinReach(projects.id)
 

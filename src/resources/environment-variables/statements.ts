@@ -1,13 +1,18 @@
 /** The environment variables of a project, in SQL. No statement of an HTTP operation selects a sealed value. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { now } from '../../access/guard.ts'
-import { type Join, precondition, requiring, uncheckedPrecondition } from '../../access/preconditions.ts'
+import {
+  type Join,
+  precondition,
+  preconditionUnless,
+  requiring,
+  uncheckedPrecondition,
+} from '../../access/preconditions.ts'
 import { namedProject, projectExists, projectIsActive, projectIsInReach } from '../../access/project.ts'
 import { exceededQuota, quotaExceeded } from '../../access/quotas.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
-import type { Quota } from '../../environment.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
 
 const projectId = sql.placeholder('projectId')
@@ -144,12 +149,11 @@ export const settable = requiring(
       () => idempotencyKeyReused('new variables'),
     ),
     projectIsActive,
-    isWithinQuotas: {
-      holds: sql`(${or(isBegun, isNull(exceeded))})`,
-      fact: exceeded,
-      isMet: (fact: unknown) => fact === null,
-      otherwise: ({ limits }, quota: Quota) => quotaExceeded(quota, limits),
-    },
+    isWithinQuotas: preconditionUnless(
+      exceeded,
+      ({ limits }, quota) => quotaExceeded(quota, limits),
+      or(isBegun, isNull(exceeded)),
+    ),
     isWithinLimits: uncheckedPrecondition(
       or(isBegun, fits),
       ({ limits }) =>

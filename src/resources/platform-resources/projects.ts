@@ -1,21 +1,14 @@
 /** Projects: an API key may be restricted to some of them. */
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { isUnrestricted } from '../../access/guard.ts'
 import { authorized } from '../../access/preconditions.ts'
 import { withinReach } from '../../access/project.ts'
 import { apiKeys, projects } from '../../db/schema.ts'
-import { guarded } from '../../db/statement.ts'
 import { externalId } from '../../http/fields.ts'
 import { OTHER_PROJECTS } from '../../http/statuses.ts'
 import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'
 import { archivingEndpoint, organizationResourceEndpoints } from './handlers.ts'
-import {
-  archivingStatements,
-  cursor,
-  fieldsOf,
-  organizationResourceStatements,
-  rowLimit,
-} from './statements.ts'
+import { archivingStatements, listStatement, organizationResourceStatements } from './statements.ts'
 
 const PROJECT = {
   type: 'project',
@@ -43,17 +36,11 @@ const shared = organizationResourceStatements(PROJECT, {
 })
 
 /** Lists the projects that a restricted API key is restricted to. The other list has all, for an API key that is not restricted. */
-const listReachable = guarded(() => {
-  const isReachable = sql`${projects.id} in (select value from json_each(${apiKeys.projectIds}))`
-  return authorized
-    .rows(fieldsOf(projects))
-    .innerJoin(
-      projects,
-      and(eq(projects.organizationId, apiKeys.organizationId), gt(projects.id, cursor), isReachable),
-    )
-    .orderBy(asc(projects.id))
-    .limit(rowLimit)
-})
+const listReachable = listStatement(
+  projects,
+  authorized,
+  sql`${projects.id} in (select value from json_each(${apiKeys.projectIds}))`,
+)
 
 export const statements = {
   ...shared,

@@ -34,11 +34,11 @@ import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import type { Kind } from './contract.ts'
 
-export const cursor = sql.placeholder('cursor')
-export const rowLimit = sql.placeholder('rowLimit')
+const cursor = sql.placeholder('cursor')
+const rowLimit = sql.placeholder('rowLimit')
 
 /** A resource as the API has it. */
-export function fieldsOf(table: ResourceTable) {
+function fieldsOf(table: ResourceTable) {
   const { organizationId, ...fields } = getTableColumns(table)
   // Of a table of any kind, the type checker knows the columns only as properties of the table.
   const { id, name, createdAt, updatedAt } = table
@@ -102,6 +102,17 @@ function deletionStatements(
   return [recordDeletion, deleteRow] as const
 }
 
+/** Lists the resources of the organization that meet the condition, in order of id. */
+export function listStatement(table: ResourceTable, listable: Pick<Preconditions, 'rows'>, condition?: SQL) {
+  return guarded(() =>
+    listable
+      .rows(fieldsOf(table), condition)
+      .innerJoin(table, and(eq(table.organizationId, apiKeys.organizationId), gt(table.id, cursor)))
+      .orderBy(asc(table.id))
+      .limit(rowLimit),
+  )
+}
+
 /** What operations require of the API key, besides the scope. */
 interface Access {
   readonly toRead?: NamedPreconditions
@@ -127,13 +138,7 @@ export function organizationResourceStatements(
     put: putStatement(kind, puttable),
     readable,
     retrieve: guarded(() => readable.rows(fieldsOf(table))),
-    list: guarded(() =>
-      authorized
-        .rows(fieldsOf(table), toList)
-        .innerJoin(table, and(eq(table.organizationId, apiKeys.organizationId), gt(table.id, cursor)))
-        .orderBy(asc(table.id))
-        .limit(rowLimit),
-    ),
+    list: listStatement(table, authorized, toList),
     deletable,
     deletion: deletionStatements(kind, deletable),
   }
@@ -190,13 +195,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>) {
     readable,
     retrieve: guarded(() => readable.rows(fieldsOf(table))),
     listable,
-    list: guarded(() =>
-      listable
-        .rows(fieldsOf(table), hasProject(table))
-        .innerJoin(table, and(eq(table.organizationId, apiKeys.organizationId), gt(table.id, cursor)))
-        .orderBy(asc(table.id))
-        .limit(rowLimit),
-    ),
+    list: listStatement(table, listable, hasProject(table)),
     listableInProject,
     listInProject: guarded(() =>
       query

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, gt, inArray, isNotNull, lt, or, sql } from 'drizzle
 import { alias } from 'drizzle-orm/sqlite-core'
 import { isInReach, now } from '../../access/guard.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
-import { unrestrictedFor } from '../../access/project.ts'
+import { reached, unrestrictedFor } from '../../access/project.ts'
 import { insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
@@ -184,10 +184,7 @@ export const accessible = requiring(
       and(isNotNull(runs.id), scheduleExists),
       () => new ApiError(404, 'There is no run with this runId.'),
     ),
-    isInReach: precondition(
-      or(isNotNull(agents.id), isInReach(projects.id)),
-      () => new ApiError(403, 'This API key is restricted to other projects.'),
-    ),
+    isInReach: reached(or(isNotNull(agents.id), isInReach(projects.id))),
   },
 )
 
