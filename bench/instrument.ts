@@ -86,7 +86,7 @@ function watchedDatabase(database: D1Database, delayMs: number, use: Use): D1Dat
       },
       // No contender asks for two columns of one name, so the rows are those of `all`.
       raw: async () => (await all()).results.map((row) => Object.values(row)),
-    } as unknown as D1PreparedStatement
+    } as unknown as D1PreparedStatement // Its methods are overloaded and generic, which an object literal can't be.
     bare.set(watched, statement)
     return watched
   }

@@ -150,7 +150,7 @@ async function run(): Promise<void> {
   await stopAll()
 
   const evaluated = evaluations(bundles)
-  const first = await firstRequests(await bundleWorker(WORKERS.service))
+  const first = await firstRequests(bundles.get('service') as Bundle)
   const text = report({
     quick: QUICK,
     speed,

@@ -7,20 +7,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { operations, organizationId, schema, seed, token, userId } from './data.ts'
 import { ask, type BenchRequest, median } from './load.ts'
 import { type Bundle, bundleWorker, startWorker } from './servers.ts'
 
-/** Node has no `cloudflare:workers`. */
-const NODE_STAND_IN = `
-  import { registerHooks } from 'node:module'
-  registerHooks({
-    resolve: (name, context, next) =>
-      name === 'cloudflare:workers'
-        ? { url: 'data:text/javascript,export class WorkerEntrypoint {}', shortCircuit: true }
-        : next(name, context),
-  })
-`
+const STAND_IN = pathToFileURL(join(import.meta.dirname, '..', 'scripts', 'node-stand-in.ts')).href
 const EVALUATIONS = 15
 const ROUNDS = 5
 
@@ -37,12 +29,12 @@ export function evaluations(bundles: ReadonlyMap<string, Bundle>): Evaluation[] 
   const programs = Array.from(bundles, ([contender, { code, gzipBytes }], index) => {
     const file = join(folder, `bundle-${index}.mjs`)
     writeFileSync(file, code)
-    const program = `${NODE_STAND_IN}const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`
+    const program = `const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`
     return { contender, gzipBytes, program, times: [] as number[] }
   })
   for (let turn = 0; turn < EVALUATIONS; turn++) {
     for (const { program, times } of programs) {
-      const arguments_ = ['--input-type=module', '-e', program]
+      const arguments_ = ['--import', STAND_IN, '--input-type=module', '-e', program]
       times.push(Number(spawnSync(process.execPath, arguments_, { encoding: 'utf8' }).stdout))
     }
   }

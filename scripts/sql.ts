@@ -4,8 +4,8 @@
  *
  *     npm run sql [-- --check]     with --check: fails if the files are not in step
  */
+import './node-stand-in.ts'
 import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { registerHooks } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { is, Placeholder } from 'drizzle-orm'
 import { format } from 'sql-formatter'
@@ -16,14 +16,6 @@ import { ROOT } from './wrangler.ts'
 const FOLDER = join(ROOT, 'sql')
 /** A string, a quoted name, or the place of a parameter. */
 const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?/g
-
-// Node has no `cloudflare:workers`.
-registerHooks({
-  resolve: (name, context, next) =>
-    name === 'cloudflare:workers'
-      ? { url: 'data:text/javascript,export class WorkerEntrypoint {}', shortCircuit: true }
-      : next(name, context),
-})
 
 const files = new Map<string, string>()
 const shown = new Set<Statement>()

@@ -46,6 +46,7 @@ export async function snapshotRemote(account: Account, databaseId: string, file:
   const dump = await account.export(databaseId)
   const copy = new DatabaseSync(file)
   try {
+    // The types of workerd's streams, which this project has, do not know that Node's can be iterated.
     await loadDump(copy, dump.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>)
     for (const table of tableNames(copy)) {
       for (const column of columnNames(copy, table))
