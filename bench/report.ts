@@ -192,11 +192,16 @@ export function report(results: Results): string {
     ),
     '',
     'The first request to a resource loads its code and compiles its statements. Medians of new workerd processes that answered one',
-    'other request before.',
+    'request to another resource before.',
     '',
     ...table(
-      ['operation', 'first request ms', 'second request ms'],
-      results.startUp.firstRequests.map((row) => [row.operation, fine(row.firstMs), fine(row.secondMs)]),
+      ['contender', 'operation', 'first request ms', 'second request ms'],
+      results.startUp.firstRequests.map((row) => [
+        row.contender,
+        row.operation,
+        fine(row.firstMs),
+        fine(row.secondMs),
+      ]),
     ),
     '',
   ].join('\n')

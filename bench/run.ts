@@ -21,7 +21,7 @@ import {
   type WorkerServer,
 } from './servers.ts'
 import { sizes } from './size.ts'
-import { evaluations, firstRequests } from './start-up.ts'
+import { evaluations, type FirstRequest, firstRequests } from './start-up.ts'
 
 const QUICK = process.argv.includes('--quick')
 const SIZES = QUICK
@@ -150,7 +150,10 @@ async function run(): Promise<void> {
   await stopAll()
 
   const evaluated = evaluations(bundles)
-  const first = await firstRequests(bundles.get('service') as Bundle)
+  const first: FirstRequest[] = []
+  for (const contender of ['service', 'peer a: Hono, Drizzle']) {
+    first.push(...(await firstRequests(contender, bundles.get(contender) as Bundle)))
+  }
   const text = report({
     quick: QUICK,
     speed,

@@ -27,7 +27,7 @@ select
       when :expiresAtIsGiven then :expiresAt
       else "apiKeys"."expiresAt"
     end
-  end as "expiresInFuture",
+  end as "pastExpiresAt",
   case
     when :userIdIsGiven then :userId
     else "apiKeys"."userId"
@@ -122,7 +122,7 @@ select
       false
     )
   ) as "callerLivesAsLong",
-  "earlier"."id" as "isFirstRequest",
+  "earlier"."id" as "earlierKeyId",
   (
     select
       case
@@ -132,7 +132,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "apiKeys" "earlier" on (
@@ -1076,7 +1076,7 @@ select
     "apiKeys"."expiresAt" is null
     or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
   ) as "callerLivesAsLong",
-  "earlier"."id" as "isFirstRequest",
+  "earlier"."id" as "earlierKeyId",
   "named"."rotatedAt" is null as "keyIsUnrotated",
   (
     "named"."expiresAt" is null

@@ -770,7 +770,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas",
+  ) as "exceededQuota",
   coalesce(
     "variableRequests"."idempotencyFingerprint" in (
       select

@@ -36,7 +36,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "agents" on (
@@ -562,7 +562,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "projects" on (
@@ -1231,7 +1231,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "projects" on (
@@ -1952,7 +1952,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "projects" on (
@@ -2642,7 +2642,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "users" on (

@@ -407,7 +407,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "agents" on (
@@ -537,7 +537,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "projects" on (

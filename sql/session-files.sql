@@ -885,7 +885,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "sessions" on (
@@ -1207,7 +1207,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "sessions" on (

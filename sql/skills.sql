@@ -30,7 +30,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "skills" "repeated" on (
@@ -597,7 +597,7 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "isWithinQuotas"
+  ) as "exceededQuota"
 from
   "apiKeys"
   left join "skills" on (

@@ -247,7 +247,7 @@ describe('every statement', () => {
     await tickAndDeliver(service.DB)
 
     const statements = new Set([...uses, service].flatMap((use) => use.statements.map(({ sql }) => sql)))
-    // Two of the health check, and those of a tick that finds something to do for each of its tasks.
+    // One of the health check, and those of a tick that finds something to do for each of its tasks.
     expect(service.statements.length).toBeGreaterThan(40)
     const scans: [string, string][] = []
     for (const sql of statements) {
@@ -339,7 +339,7 @@ async function rowsReadBeside(count: number): Promise<Record<string, number>> {
 async function rowsReadBy(work: (database: D1Database) => Promise<unknown>): Promise<number> {
   const use = watchedDatabase()
   await work(use.DB)
-  expect(use.calls).toBeGreaterThan(1)
+  expect(use.calls).toBeGreaterThan(0)
   return use.rowsRead
 }
 

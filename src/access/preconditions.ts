@@ -46,7 +46,7 @@ export function uncheckedPrecondition(
 }
 
 /**
- * A condition whose error is made from what stands in its way: NULL if nothing does.
+ * A condition whose error is made from what stands in its way: NULL if nothing does. Name it after what is found.
  * @param holds the condition, if what is found does not always stand in the way of the statements that act.
  */
 export function preconditionUnless<Found>(

@@ -87,6 +87,9 @@ describe('npm run deploy -- --dry-run', () => {
   })
 })
 
+/** A deployment takes about ten seconds. */
+const inLongForm = it.runIf(process.env.LONG)
+
 describe('npm run deploy', () => {
   const made = (printed: string) => JSON.parse(/^\{.*"apiKey".*\}$/m.exec(printed)?.[0] ?? 'null')
 
@@ -133,7 +136,7 @@ describe('npm run deploy', () => {
     expect(readFileSync(project.config, 'utf8')).toBe(TOML)
   })
 
-  it('creates staging for a user with read replication, and upgrades it when run again', async () => {
+  inLongForm('creates staging for a user with read replication, and upgrades it when run again', async () => {
     const { api, deploy, rowsOf, variables } = await newAccount()
     const project = newProject(TOML.replaceAll('READ_REPLICATION = "off"', 'READ_REPLICATION = "on"'))
     const args = ['--env', 'staging', '--organization', 'Acme', '--user', 'ada', '--subdomain', 'acme']
@@ -174,7 +177,7 @@ describe('npm run deploy', () => {
     expect(api.databases[0]?.read_replication).toEqual({ mode: 'disabled' })
   })
 
-  it('says which step failed, and continues from there when run again', async () => {
+  inLongForm('says which step failed, and continues from there when run again', async () => {
     const { api, deploy, rowsOf } = await newAccount()
     const project = newProject()
     const failAt = async (call: string, status: number, title: string) => {
@@ -185,10 +188,8 @@ describe('npm run deploy', () => {
       expect(printed).toContain('run the same command again')
       expect(code).toBe(1)
     }
-    if (process.env.LONG) {
-      await failAt('POST /queues', 500, 'Queue workspace-api-runs')
-      expect([api.buckets.length, api.queues.length]).toEqual([1, 0])
-    }
+    await failAt('POST /queues', 500, 'Queue workspace-api-runs')
+    expect([api.buckets.length, api.queues.length]).toEqual([1, 0])
     await failAt('PUT /workers/scripts/workspace-api', 400, 'Worker workspace-api')
     expect([api.uploads.size, rowsOf('organizations').length]).toEqual([0, 0])
     const keys = project.keys()

@@ -135,7 +135,10 @@ const acceptsChanges = (sqlite: DatabaseSync) => {
   }
 }
 
-describe('a restore of a deployment', () => {
+/** Each makes an account and deploys to it, so they run in the long form. */
+const describeInLongForm = describe.runIf(process.env.LONG)
+
+describeInLongForm('a restore of a deployment', () => {
   it('fills a new database, and switches to it when it is whole; no key that was revoked acts at any time', async () => {
     const { api, project, current, first, restore } = await newDeployment()
     const [revokedHash = ''] = hashes
@@ -310,7 +313,7 @@ describe('a restore of a deployment', () => {
   })
 })
 
-describe('npm run deploy', () => {
+describeInLongForm('npm run deploy', () => {
   it('does not exchange the database of a Worker', async () => {
     const { project, url, deploy, current, first } = await newDeployment()
     await fetch(`${url}/d1/database`, { method: 'POST', body: JSON.stringify({ name: 'another' }) })

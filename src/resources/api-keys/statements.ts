@@ -78,7 +78,7 @@ const earlierKey: Join = {
     ne(earlier.id, id),
   ),
 }
-const isFirstRequest = preconditionUnless(
+const earlierKeyId = preconditionUnless(
   sql<string | null>`${earlier.id}`,
   (_, earlierId) =>
     new ApiError(
@@ -88,7 +88,7 @@ const isFirstRequest = preconditionUnless(
 )
 
 export const creatable = requiring([earlierKey], {
-  expiresInFuture: preconditionUnless(
+  pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${newExpiresAt} <= ${now} then ${newExpiresAt} end`,
     (_, expiresAt) =>
       new ApiError(400, `expiresAt is not in the future; got "${expiresAt}"; allowed: a time to come.`),
@@ -124,9 +124,9 @@ export const creatable = requiring([earlierKey], {
     livesUntil(newExpiresAt),
     () => new ApiError(403, 'expiresAt goes beyond the end of your API key.'),
   ),
-  isFirstRequest,
+  earlierKeyId,
   // A rotation replaces one key by another, so it always fits.
-  isWithinQuotas: withinQuotas({ apiKeys: sql`1` }),
+  exceededQuota: withinQuotas({ apiKeys: sql`1` }),
 })
 
 export const insertKey = guardedChange(() =>
@@ -203,7 +203,7 @@ export const rotatable = requiring(
       livesUntil(named.expiresAt),
       () => new ApiError(403, 'The API key ends after yours.'),
     ),
-    isFirstRequest,
+    earlierKeyId,
     keyIsUnrotated: precondition(
       isNull(named.rotatedAt),
       () => new ApiError(409, 'The API key was rotated. Rotate its successor.'),

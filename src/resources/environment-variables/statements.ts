@@ -149,7 +149,7 @@ export const settable = requiring(
       () => idempotencyKeyReused('new variables'),
     ),
     projectIsActive,
-    isWithinQuotas: preconditionUnless(
+    exceededQuota: preconditionUnless(
       exceeded,
       ({ limits }, quota) => quotaExceeded(quota, limits),
       or(isBegun, isNull(exceeded)),

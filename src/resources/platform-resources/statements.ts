@@ -129,8 +129,8 @@ export function organizationResourceStatements(
 ) {
   const { table, quota } = kind
   const { joins, exists, isNotDeleted } = namedResource(kind)
-  const isWithinQuotas = withinQuotas({ [quota]: isNull(table.id) })
-  const puttable = requiring(joins, { ...toChange, isNotDeleted, isWithinQuotas })
+  const exceededQuota = withinQuotas({ [quota]: isNull(table.id) })
+  const puttable = requiring(joins, { ...toChange, isNotDeleted, exceededQuota })
   const readable = requiring(joins, { exists, ...toRead, isNotDeleted })
   const deletable = requiring(joins, { exists, ...toDelete, isNotDeleted })
   return {
@@ -181,7 +181,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>) {
       () => new ApiError(409, `The ${noun} belongs to another project. Send the projectId of that project.`),
     ),
     projectIsActive,
-    isWithinQuotas: withinQuotas({ [quota]: isNull(table.id) }),
+    exceededQuota: withinQuotas({ [quota]: isNull(table.id) }),
   })
   const readable = requiring(joins, { exists, isInReach, isNotDeleted })
   const deletable = requiring([...joins, itsProject], { exists, isInReach, isNotDeleted, projectIsActive })

@@ -100,7 +100,7 @@ function preconditionsOf(parentType: ParentType) {
       ...reachable,
       idempotencyKeyIsNew,
       parentIsActive,
-      isWithinQuotas: withinQuotas({ schedules: sql`1` }),
+      exceededQuota: withinQuotas({ schedules: sql`1` }),
       isWithinLimit,
     }),
     listable: requiring([namedParent], { ...reachable }),

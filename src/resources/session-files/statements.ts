@@ -92,7 +92,7 @@ const replacedFile: Join = { table: sessionFiles, on: and(isOfSession, eq(sessio
 const uploadPreconditions = {
   ...sessionIsReadable,
   projectIsActive,
-  isWithinQuotas: withinQuotas({
+  exceededQuota: withinQuotas({
     files: isNull(sessionFiles.id),
     bytes: sql`${sizeBytes} - coalesce(${sessionFiles.sizeBytes}, 0)`,
   }),

@@ -95,7 +95,7 @@ const isRepeated = and(
 
 export const creatable = requiring([{ table: repeated, on: isRepeated }], {
   isFirstRequest: precondition(isNull(repeated.id), () => idempotencyKeyReused('a new skill')),
-  isWithinQuotas: withinQuotas({ skills: sql`1`, skillBytes: sql`${sizeBytes}` }),
+  exceededQuota: withinQuotas({ skills: sql`1`, skillBytes: sql`${sizeBytes}` }),
   nameIsFree,
 })
 
@@ -168,7 +168,7 @@ const storedBytes = sql`${query
 
 export const updatable = requiring([namedSkill], {
   skillExists,
-  isWithinQuotas: withinQuotas({
+  exceededQuota: withinQuotas({
     skillBytes: sql`case when ${sizeBytes} is null then 0 else ${sizeBytes} - ${storedBytes} end`,
   }),
   nameIsFree,
