@@ -1,6 +1,6 @@
 /**
- * A Worker whose stores fail now and then, before the work or after it. `X-Soak-Faults` on a response says how often they
- * did for it.
+ * A Worker whose stores fail now and then, before the work or after it. `X-Soak-Faults` on a response says
+ * how often they did for it.
  */
 import type { Environment } from '../src/environment.ts'
 

@@ -1,7 +1,8 @@
 /**
  * A Worker whose database is as far away as wanted, and counted. `X-Bench-Delay-Ms` on a request delays each of its
- * calls to D1; `X-Bench-D1` on the response says what they were: `calls,statements,rows read,rows written`. Of the latest
- * tick, the answer to `LATEST_TICK` says it, and of the latest batch from the queue, that to `LATEST_BATCH`.
+ * calls to D1; `X-Bench-D1` on the response says what they were: `calls,statements,rows read,rows written`.
+ * Of the latest tick, the answer to `LATEST_TICK` says it, and of the latest batch from the queue, that to
+ * `LATEST_BATCH`.
  */
 
 export const LATEST_TICK = '/bench/latest-tick'

@@ -1,4 +1,7 @@
-/** The CPU that it takes to compute a next run: the service's way and croner's, for usual patterns and for the worst. */
+/**
+ * The CPU that it takes to compute a next run: the service's way and croner's, for usual patterns and for the
+ * worst.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

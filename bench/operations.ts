@@ -31,7 +31,10 @@ export interface Places {
   readonly usual: Filled
   /** Has as many of each as a page of a list may have. */
   readonly full: Filled
-  /** The n-th of many, for what there is once in an organization: its project, its sessions, the first of them pinned. */
+  /**
+   * The n-th of many, for what there is once in an organization: its project, its sessions, the first of them
+   * pinned.
+   */
   other(index: number): Promise<Other>
 }
 

@@ -1,4 +1,7 @@
-/** Builds the contenders and starts them: Workers in workerd, each in a process of its own, without a proxy before it. */
+/**
+ * Builds the contenders and starts them: Workers in workerd, each in a process of its own, without a proxy
+ * before it.
+ */
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +34,10 @@ export interface WorkerServer extends Server {
   memoryMb(): number
   /** The most memory that its processes have held at once since `watchMemory`, beyond what they held then. */
   peakMemoryMb(): number
-  /** Collects the garbage of the Worker, if it is instrumented, and begins to watch how much memory its processes hold. */
+  /**
+   * Collects the garbage of the Worker, if it is instrumented, and begins to watch how much memory its
+   * processes hold.
+   */
   watchMemory(): Promise<void>
   /** Fires the Cron Trigger. */
   tick(at: Date): Promise<void>

@@ -111,7 +111,10 @@ const MADE: Record<string, string> = {
   listRuns: 'runId',
 }
 
-/** What ends much at once is left to few requests. What was deleted never comes back, so something new takes its place. */
+/**
+ * What ends much at once is left to few requests. What was deleted never comes back, so something new takes
+ * its place.
+ */
 const RARE: Record<string, string> = {
   deleteProject: 'projectId',
   deleteAgent: 'agentId',

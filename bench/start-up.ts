@@ -52,8 +52,8 @@ export interface FirstRequest {
 }
 
 /**
- * Of each of the seven operations: the first and the second request, each in a fresh process of workerd that has answered
- * one request to another operation, so that its connections are open.
+ * Of each of the seven operations: the first and the second request, each in a fresh process of workerd that
+ * has answered one request to another operation, so that its connections are open.
  */
 export async function firstRequests(contender: string, bundle: Bundle): Promise<FirstRequest[]> {
   const results: FirstRequest[] = []

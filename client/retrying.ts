@@ -10,7 +10,10 @@ interface Options {
   readonly wait?: (ms: number) => Promise<void>
 }
 
-/** @returns a `fetch` for `createWorkspaceClient`: up to five attempts over some seconds, or as long as `Retry-After` says. */
+/**
+ * @returns a `fetch` for `createWorkspaceClient`: up to five attempts over some seconds, or as long as
+ * `Retry-After` says.
+ */
 export function retrying({ fetch = globalThis.fetch, wait = pause }: Options = {}) {
   return async (request: Request): Promise<Response> => {
     for (let attempt = 1; ; attempt++) {

@@ -1,9 +1,11 @@
 /**
  * Creates an organization, a user and an API key directly in the database, where no API key exists to do it by HTTP.
  *
- *     npm run bootstrap -- --organization Acme --user ada [--scopes "pins:write skills:read"] [--remote [--env staging]] [--persist-to dir]
+ *     npm run bootstrap -- --organization Acme --user ada [--scopes "pins:write skills:read"] [--remote
+ * [--env staging]] [--persist-to dir]
  *     npm run bootstrap -- --organization-id <id> --user ada     another key for the user, if the last one was lost
- *     npm run bootstrap -- --organization Acme --service         a key that acts for no user and can create keys for every user
+ *     npm run bootstrap -- --organization Acme --service         a key that acts for no user and can create
+ * keys for every user
  *
  * Prints `{ organizationId, userId, apiKey }`. The token is shown only this once: the database stores its SHA-256.
  */

@@ -19,7 +19,10 @@ interface Answer<Result> {
   readonly errors?: readonly { readonly code: number; readonly message: string }[]
 }
 
-/** For calls that are rate limited. The pause applies where Cloudflare sends no `Retry-After`, and doubles each time. */
+/**
+ * For calls that are rate limited. The pause applies where Cloudflare sends no `Retry-After`, and doubles
+ * each time.
+ */
 const MOST_ATTEMPTS = 6
 const PAUSE_MS = 1000
 

@@ -1,6 +1,7 @@
 /**
- * Queries the database of a command: the local one through SQLite, a deployed one through D1's HTTP API. SQL does not go
- * through wrangler, because wrangler removes `BEGIN TRANSACTION;` and `COMMIT;` from it, also inside string values.
+ * Queries the database of a command: the local one through SQLite, a deployed one through D1's HTTP API. SQL
+ * does not go through wrangler, because wrangler removes `BEGIN TRANSACTION;` and `COMMIT;` from it, also
+ * inside string values.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -110,7 +111,10 @@ export function runQuery(database: DatabaseSync, { sql, parameters = [] }: Query
   return database.prepare(sql).all(...parameters) as Row[]
 }
 
-/** The SQLite file of the local database. workerd names it by the id of a Durable Object, which is derived from the binding. */
+/**
+ * The SQLite file of the local database. workerd names it by the id of a Durable Object, which is derived
+ * from the binding.
+ */
 export function localDatabaseFile(target: Target): string {
   const { preview_database_id, database_id, binding } = databaseConfiguration(target)
   const namespace = 'miniflare-D1DatabaseObject'

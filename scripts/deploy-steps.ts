@@ -157,7 +157,10 @@ function logIn({ account }: DeployContext): Step {
   }
 }
 
-/** A deployment never switches the Worker to another database. Only a restore does, which also revokes API keys as needed. */
+/**
+ * A deployment never switches the Worker to another database. Only a restore does, which also revokes API
+ * keys as needed.
+ */
 function database({ account, target, options }: DeployContext, name: string): Step {
   const create = ['d1', 'create', name, ...locationFlags(options)]
   return resource(`D1 database ${name}`, target, create, () =>
@@ -273,7 +276,10 @@ Move this file into a password manager. If the key is lost, nobody can decrypt t
   }
 }
 
-/** Runs before the upload. Migrations since 0002 only add to the schema, so the code that is being replaced works with it. */
+/**
+ * Runs before the upload. Migrations since 0002 only add to the schema, so the code that is being replaced
+ * works with it.
+ */
 function migrations({ config, target }: DeployContext): Step {
   const folder = config.d1_databases.find(({ binding }) => binding === 'DB')?.migrations_dir ?? 'migrations'
   const files = readdirSync(join(dirname(configFileOf(target)), folder)).filter((file) =>

@@ -3,7 +3,8 @@
  * (docs/deploy.md).
  *
  *     npm run deploy [-- --env staging]
- *     npm run deploy -- --dry-run                        lists every resource and step; needs no account, changes nothing
+ *     npm run deploy -- --dry-run                        lists every resource and step; needs no account,
+ * changes nothing
  *     npm run deploy -- --organization Acme --user ada   for the first key; default: "Workspace", no user
  *     npm run deploy -- --location weur                  location of a new database and bucket
  *     npm run deploy -- --subdomain acme                 the workers.dev subdomain of a new account

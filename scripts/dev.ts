@@ -1,6 +1,7 @@
 /**
- * Runs the service on this machine: creates an encryption key, applies the migrations, starts `wrangler dev`, fills an empty
- * database with the demo workspace, fires the Cron Trigger each minute and receives the demo's runs.
+ * Runs the service on this machine: creates an encryption key, applies the migrations, starts `wrangler dev`,
+ * fills an empty database with the demo workspace, fires the Cron Trigger each minute and receives the demo's
+ * runs.
  *
  *     npm run dev [-- --verbose --port 9000 --persist-to some/dir …]
  *

@@ -1,5 +1,6 @@
 /**
- * Writes the viewer of the reference page and its licence to public/docs. wrangler runs this before it serves or deploys.
+ * Writes the viewer of the reference page and its licence to public/docs. wrangler runs this before it serves
+ * or deploys.
  *
  *     npm run docs:page
  */

@@ -3,9 +3,9 @@
  *
  *     npm run env:push -- <.env file> --project <id> [--url http://localhost:8787] [--key wsk_…]
  *
- * Sends up to 100 variables per request; each request stores all of them or none. Prints names, never values. The project's
- * other variables do not change. The API key is that of --key, of WORKSPACE_API_KEY or of the demo workspace, in this order; it
- * needs the scope environment-variables:write.
+ * Sends up to 100 variables per request; each request stores all of them or none. Prints names, never values.
+ * The project's other variables do not change. The API key is that of --key, of WORKSPACE_API_KEY or of the
+ * demo workspace, in this order; it needs the scope environment-variables:write.
  */
 import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'

@@ -13,8 +13,8 @@ const MINUTE_MS = 60_000
 const RECEIVER_PATH = '/npm-run-dev'
 
 /**
- * Fires the Cron Trigger, which wrangler does not: at once, for what came due while the service was stopped, and then at
- * each full minute. It never ends.
+ * Fires the Cron Trigger, which wrangler does not: at once, for what came due while the service was stopped,
+ * and then at each full minute. It never ends.
  */
 export async function tickEachMinute(baseUrl: string, minuteMs: number = MINUTE_MS): Promise<never> {
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Fails if package-lock.json lacks a build for an operating system, or is not in step with package.json. Warns of packages
- * without `integrity`, whose contents npm cannot verify; with `--strict` it fails on them.
+ * Fails if package-lock.json lacks a build for an operating system, or is not in step with package.json.
+ * Warns of packages without `integrity`, whose contents npm cannot verify; with `--strict` it fails on them.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -4,8 +4,9 @@
  *     npm run organization -- export <id> --output some/dir [--remote [--env staging] | --persist-to some/dir]
  *     npm run organization -- delete <id> --name <its name> [--remote [--env staging] | --persist-to some/dir]
  *
- * An export has a file of JSON lines for each table, and the contents of session files and profile pictures. It has no values
- * of environment variables, no secrets and no hashes of API keys. A deletion removes every row; the tick deletes the objects.
+ * An export has a file of JSON lines for each table, and the contents of session files and profile pictures.
+ * It has no values of environment variables, no secrets and no hashes of API keys. A deletion removes every
+ * row; the tick deletes the objects.
  */
 import './private-files.ts'
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs'
@@ -140,8 +141,9 @@ function exportObject(folder: string, table: string, row: Row): boolean {
 }
 
 /**
- * Creates an empty file for a content, at its path if possible, otherwise by its id. A path is not possible if it leads out of
- * the folder, is too long for the file system, or conflicts with another one (`a` and `a/b`; `A` and `a`, if case is ignored).
+ * Creates an empty file for a content, at its path if possible, otherwise by its id. A path is not possible
+ * if it leads out of the folder, is too long for the file system, or conflicts with another one (`a` and
+ * `a/b`; `A` and `a`, if case is ignored).
  * @returns the path relative to the export.
  */
 function createFile(folder: string, subfolder: string, path: string, id: string): string {
@@ -169,7 +171,8 @@ async function deleteOrganization(): Promise<void> {
       `--name is not the name of the organization; got "${options.name ?? ''}"; allowed: "${organization?.name}".`,
     )
   }
-  // API keys are deleted first, so that the organization can make no more requests. Uploads in progress have recorded their objects.
+  // API keys are deleted first, so that the organization can make no more requests. Uploads in progress have
+  // recorded their objects.
   for (let counts = await countRows(); counts.length > 0; counts = await countRows()) {
     for (const [table, count] of counts) {
       console.log(`${table}: ${count} rows to delete`)
@@ -182,7 +185,10 @@ async function deleteOrganization(): Promise<void> {
   )
 }
 
-/** Deletes some rows and records their objects as orphaned, in one transaction: no object is lost without its record. */
+/**
+ * Deletes some rows and records their objects as orphaned, in one transaction: no object is lost without its
+ * record.
+ */
 async function deletePage(table: string): Promise<void> {
   const page = `SELECT rowid FROM "${table}" WHERE "organizationId" = ? LIMIT ${ROWS_PER_DELETION}`
   const now = new Date().toISOString()

@@ -1,6 +1,7 @@
 /**
- * Shows the progress of a key rotation: after a new key was added to the front of ENCRYPTION_KEYS, the tick re-encrypts the
- * values of older keys. This command only reads, so it can be stopped and started at any time.
+ * Shows the progress of a key rotation: after a new key was added to the front of ENCRYPTION_KEYS, the tick
+ * re-encrypts the values of older keys. This command only reads, so it can be stopped and started at any
+ * time.
  *
  *     npm run reseal -- --to key-2 [--remote [--env staging] | --persist-to some/dir]
  */

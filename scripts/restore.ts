@@ -1,8 +1,9 @@
 /**
- * Replaces the database by a backup (docs/restore.md). The backup is verified before anything changes, and the database is
- * replaced in one step.
+ * Replaces the database by a backup (docs/restore.md). The backup is verified before anything changes, and
+ * the database is replaced in one step.
  *
- *     npm run restore -- --input backup.sqlite [--revoke-all-keys] [--yes] [--remote [--env staging] | --persist-to some/dir]
+ *     npm run restore -- --input backup.sqlite [--revoke-all-keys] [--yes] [--remote [--env staging] |
+ * --persist-to some/dir]
  *     npm run restore -- --time-travel 2026-03-29T01:00:00Z --remote [--env staging] [--yes]
  *
  * --url is the address of the deployment, if neither wrangler.toml nor the upload names it.
@@ -121,8 +122,9 @@ async function restoreDeployed(place: RemotePlace, backup: DatabaseSync, agreed?
 }
 
 /**
- * Time Travel changes a database in place, which would make revoked keys valid again. So the deployment is first switched to a
- * copy of its database. Then the original is reset to the instant, and restored like a backup.
+ * Time Travel changes a database in place, which would make revoked keys valid again. So the deployment is
+ * first switched to a copy of its database. Then the original is reset to the instant, and restored like a
+ * backup.
  */
 async function restoreInstant(target: Target, text: string): Promise<void> {
   if (!target.remote) throw new Error('--time-travel needs --remote: only a deployed database has a history.')
@@ -189,7 +191,10 @@ function howToDelete({ name }: AccountDatabase): string {
   return `To delete it: npm run wrangler -- d1 delete ${name}`
 }
 
-/** Prints what will happen to the API keys, and asks for confirmation. @param rows the number of rows in each table now. */
+/**
+ * Prints what will happen to the API keys, and asks for confirmation. @param rows the number of rows in each
+ * table now.
+ */
 async function confirmKeyPolicy(database: string, source: string, rows: Row): Promise<KeyPolicy> {
   const policy: KeyPolicy = options['revoke-all-keys']
     ? 'none'

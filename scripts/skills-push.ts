@@ -1,11 +1,12 @@
 /**
- * Publishes skill folders. A skill folder has a SKILL.md, whose YAML front matter has a name and a description, and further files.
+ * Publishes skill folders. A skill folder has a SKILL.md, whose YAML front matter has a name and a
+ * description, and further files.
  *
  *     npm run skills:push -- <folder …> [--url http://localhost:8787] [--key wsk_…]
  *
- * For a folder without a SKILL.md, its subfolders with one are published. Skills that have not changed are skipped. The API
- * key is that of --key, of WORKSPACE_API_KEY or of the demo workspace, in this order; it needs the scopes skills:read and
- * skills:write.
+ * For a folder without a SKILL.md, its subfolders with one are published. Skills that have not changed are
+ * skipped. The API key is that of --key, of WORKSPACE_API_KEY or of the demo workspace, in this order; it
+ * needs the scopes skills:read and skills:write.
  */
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'

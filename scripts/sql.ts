@@ -1,6 +1,6 @@
 /**
- * Writes the compiled SQL of every statement to sql/, one file for each folder of src/, so that a review shows what a change
- * does to the queries.
+ * Writes the compiled SQL of every statement to sql/, one file for each folder of src/, so that a review
+ * shows what a change does to the queries.
  *
  *     npm run sql [-- --check]     with --check: fails if the files are not in step
  */

@@ -1,4 +1,7 @@
-/** Checks the state folder of `npm run dev` before wrangler opens it: wrangler answers a damaged one with stack traces. */
+/**
+ * Checks the state folder of `npm run dev` before wrangler opens it: wrangler answers a damaged one with
+ * stack traces.
+ */
 import { existsSync, globSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,7 +10,10 @@ import { localDatabaseFile } from './database.ts'
 import { stateFolder, type Target } from './wrangler.ts'
 
 const LOCK_TIMEOUT_MS = 10_000
-/** SQLITE_CORRUPT, SQLITE_CANTOPEN and SQLITE_NOTADB. A lock, or a journal of a server that was killed, is no damage. */
+/**
+ * SQLITE_CORRUPT, SQLITE_CANTOPEN and SQLITE_NOTADB. A lock, or a journal of a server that was killed, is no
+ * damage.
+ */
 const DAMAGE_CODES = [11, 14, 26]
 
 /** Where wrangler records the migrations that it applied. */

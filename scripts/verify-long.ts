@@ -1,4 +1,7 @@
-/** Runs the tests of `test/long` in full (docs/reliability.md), of which `npm test` runs a sample. It takes about half an hour. */
+/**
+ * Runs the tests of `test/long` in full (docs/reliability.md), of which `npm test` runs a sample. It takes
+ * about half an hour.
+ */
 import { spawnSync } from 'node:child_process'
 import { ROOT } from './wrangler.ts'
 

@@ -276,8 +276,8 @@ describe('rate limits', () => {
   const limiting = { RATE_LIMIT: 'on' }
 
   /**
-   * Repeats a request until the status is 429. The limiter counts in windows of a minute, so among twice the limit and one
-   * more, some window has more than the limit.
+   * Repeats a request until the status is 429. The limiter counts in windows of a minute, so among twice the
+   * limit and one more, some window has more than the limit.
    */
   async function untilLimited(limit: number, send: () => Promise<ApiResponse>) {
     const responses: ApiResponse[] = []

@@ -89,9 +89,10 @@ function spoiled(example: Example): Example {
 const AUDIT_EVENT_ROWS = 3
 
 /**
- * The rows that a success writes besides its audit event, by situation; none where none is listed. D1 counts a new row once for itself and
- * once for each of its indexes, a row that is changed once and once for each index whose value changes, a deleted one once. What is
- * added or removed of a resource that has a quota changes the usage of the organization, which is one row more.
+ * The rows that a success writes besides its audit event, by situation; none where none is listed. D1 counts
+ * a new row once for itself and once for each of its indexes, a row that is changed once and once for each
+ * index whose value changes, a deleted one once. What is added or removed of a resource that has a quota
+ * changes the usage of the organization, which is one row more.
  */
 const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   updatePin: {
@@ -300,7 +301,10 @@ const WIDE_QUOTAS = {
   ORGANIZATION_VARIABLE_LIMIT: '20000',
 }
 
-/** The rows that each operation reads in a workspace with so many unrelated rows in each table, and as many in other organizations. */
+/**
+ * The rows that each operation reads in a workspace with so many unrelated rows in each table, and as many in
+ * other organizations.
+ */
 async function rowsReadBeside(count: number): Promise<Record<string, number>> {
   const workspace = await Workspace.create()
   const examples = new Map<string, Example>()
@@ -343,7 +347,10 @@ async function rowsReadBy(work: (database: D1Database) => Promise<unknown>): Pro
   return use.rowsRead
 }
 
-/** Adds rows with values of their own, of every kind that the table knows; in the organization, if one is given and it can have more than one. */
+/**
+ * Adds rows with values of their own, of every kind that the table knows; in the organization, if one is
+ * given and it can have more than one.
+ */
 async function addRows(table: SQLiteTable, count: number, organizationId?: string): Promise<void> {
   const values = Object.values(getTableColumns(table)).map(({ name, dataType, enumValues }) => {
     if (name === 'organizationId' && organizationId !== undefined) return `'${organizationId}'`

@@ -165,7 +165,10 @@ const ofVariables = (project: string): Operation[] => {
   ]
 }
 
-/** The status of every operation on the dependents of a deleted resource. `stays` is a pinned project that is not deleted. */
+/**
+ * The status of every operation on the dependents of a deleted resource. `stays` is a pinned project that is
+ * not deleted.
+ */
 const AFTER_DELETION: Record<string, (ids: Ids, stays: string) => Operation[]> = {
   project: (ids, stays) => [
     ...ofSchedules(`/v1/projects/${ids.project}`, ids.schedule, { timezone: 'UTC' }),

@@ -41,7 +41,10 @@ interface Ran {
   readonly written: number
 }
 
-/** The test's database, with a record of each batch. @param most so many batches run, those after are only recorded, and fail. */
+/**
+ * The test's database, with a record of each batch. @param most so many batches run, those after are only
+ * recorded, and fail.
+ */
 function recordingDatabase(most = Number.POSITIVE_INFINITY): { DB: D1Database; batches: Ran[][] } {
   const boundTo = new WeakMap<D1PreparedStatement, { sql: string; values: Value[] }>()
   const batches: Ran[][] = []

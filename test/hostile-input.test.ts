@@ -1,6 +1,6 @@
 /**
- * Input that is made to cost time or memory. A check whose time grows with the square of a text's length would run into the
- * time-out of its test.
+ * Input that is made to cost time or memory. A check whose time grows with the square of a text's length
+ * would run into the time-out of its test.
  */
 import { describe, expect, it } from 'vitest'
 import type { Contract } from '../src/http/contract.ts'

@@ -719,7 +719,10 @@ describe('what is unforeseen', () => {
   })
 })
 
-/** The example with the token in place of each part of its path that may change, and of its query, and of what is in its headers and body. */
+/**
+ * The example with the token in place of each part of its path that may change, and of its query, and of what
+ * is in its headers and body.
+ */
 function* withToken(example: Example, contract: Contract, token: string): Generator<Example> {
   const [pathname = ''] = example.path.split('?')
   for (const [index, part] of contract.path.split('/').entries()) {

@@ -9,7 +9,10 @@ import { type KeyOptions, Workspace } from './support/workspace.ts'
 
 const ASKED_WITHOUT_BYTES = 64 * 1024
 
-/** What is read into memory: JSON and pictures. Session files are streamed to the object store once the key was checked. */
+/**
+ * What is read into memory: JSON and pictures. Session files are streamed to the object store once the key
+ * was checked.
+ */
 const readers = exampleList.filter(
   ({ contract }) => contract.body || contract.operationId === 'putProfilePicture',
 )

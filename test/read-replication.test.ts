@@ -10,7 +10,10 @@ import { Workspace } from './support/workspace.ts'
 
 type Batch = (run: () => Promise<D1Result[]>) => Promise<D1Result[]>
 
-/** The test's database, which records the constraints and bookmarks of its sessions. @param around runs each batch of a session. */
+/**
+ * The test's database, which records the constraints and bookmarks of its sessions. @param around runs each
+ * batch of a session.
+ */
 function recordedSessions(around: Batch = (run) => run()) {
   const constraints: (string | undefined)[] = []
   const bookmarks: (string | null)[] = []

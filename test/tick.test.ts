@@ -508,8 +508,8 @@ describe('concurrent ticks', () => {
 
 describe('after a failure', () => {
   /**
-   * Due schedules, on two pages of a tick: of a project and of an agent, one that has missed five hours and one that became
-   * due last. And work for each other task of a tick.
+   * Due schedules, on two pages of a tick: of a project and of an agent, one that has missed five hours and
+   * one that became due last. And work for each other task of a tick.
    */
   async function withDue() {
     const { workspace, projectId, receiver } = await withReceiver()

@@ -1,4 +1,7 @@
-/** Upgrades keep data: databases of every earlier schema, filled by the services of their time, are migrated and used. */
+/**
+ * Upgrades keep data: databases of every earlier schema, filled by the services of their time, are migrated
+ * and used.
+ */
 import { createExecutionContext, reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'

@@ -1,6 +1,7 @@
 /**
  * Floor 2: a bare Worker that sends one batch for each request, of as many raw statements as the service sends. It
- * believes what it is told: nothing is authenticated or validated, and a schedule's next run is the time of the request.
+ * believes what it is told: nothing is authenticated or validated, and a schedule's next run is the time of
+ * the request.
  */
 import {
   DELETE_PICTURE,

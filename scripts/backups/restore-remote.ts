@@ -1,6 +1,6 @@
 /**
- * Replaces a deployed database by a verified backup: fills a new database, verifies the copy, and switches the Worker's binding
- * to it. The old database is kept; it stays in use if anything fails.
+ * Replaces a deployed database by a verified backup: fills a new database, verifies the copy, and switches
+ * the Worker's binding to it. The old database is kept; it stays in use if anything fails.
  */
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -139,8 +139,8 @@ export async function readDeployedKeys(account: Account, databaseId: string): Pr
 }
 
 /**
- * Deploys the Worker with another database, then changes wrangler.toml. `npm run deploy` refuses to switch databases, so an
- * outdated wrangler.toml cannot switch back.
+ * Deploys the Worker with another database, then changes wrangler.toml. `npm run deploy` refuses to switch
+ * databases, so an outdated wrangler.toml cannot switch back.
  * @param pause of the old database. The new one is paused too until the deployment is healthy: if the deployment fails, the
  *   Worker is switched back, and writes to the new database would be lost.
  */

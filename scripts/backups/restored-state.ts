@@ -12,8 +12,8 @@ const KEYS_PER_STATEMENT = 2000
 export const SELECT_LIVE_KEYS = 'SELECT * FROM "apiKeys" WHERE "revokedAt" IS NULL'
 
 /**
- * Recounts usage, which is wrong in older backups, and revokes every key unless the policy keeps them. So an interrupted restore
- * leaves no revoked key valid.
+ * Recounts usage, which is wrong in older backups, and revokes every key unless the policy keeps them. So an
+ * interrupted restore leaves no revoked key valid.
  * @returns the hashes of the keys that were valid.
  */
 export function prepareBackup(backup: DatabaseSync, policy: KeyPolicy, now: string): Set<string> {
@@ -50,9 +50,10 @@ const WEEK_MS = 7 * 86_400_000
 const UPLOADS_END_MS = 2 * 3_600_000
 
 /**
- * The last statements of a restore. Schedules that came due since the backup do not fire; the tick computes their next run.
- * The tick searches for orphaned objects once all uploads from before the restore have ended. Objects that were already
- * orphaned are kept for another week, because rows of the old database may refer to them.
+ * The last statements of a restore. Schedules that came due since the backup do not fire; the tick computes
+ * their next run. The tick searches for orphaned objects once all uploads from before the restore have ended.
+ * Objects that were already orphaned are kept for another week, because rows of the old database may refer to
+ * them.
  */
 export function finishingQueries(): Query[] {
   const now = new Date().toISOString()

@@ -59,7 +59,8 @@ export async function snapshotRemote(account: Account, databaseId: string, file:
 
 /**
  * D1 exports a line break as the two characters `\n` within `replace(…, '\n', char(10))`, and does not escape these two
- * characters where a text has them itself. So both are loaded as line breaks. This reads texts that have both from D1 again.
+ * characters where a text has them itself. So both are loaded as line breaks. This reads texts that have both
+ * from D1 again.
  */
 async function correctText(
   account: Account,

@@ -1,6 +1,6 @@
 /**
- * Refuses writes to a deployed database while it is copied or replaced. Every change inserts an audit event in its transaction,
- * so one trigger on that table refuses all changes. Reads continue.
+ * Refuses writes to a deployed database while it is copied or replaced. Every change inserts an audit event
+ * in its transaction, so one trigger on that table refuses all changes. Reads continue.
  */
 import { PAUSE_MESSAGE } from '../../src/db/failures.ts'
 import type { Account } from '../cloudflare.ts'

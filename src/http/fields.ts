@@ -18,7 +18,7 @@ interface Documentation {
 /** A check that finds the first problem of a value. After a problem, no further check of the value runs. */
 export function check<Value>(problemOf: (value: Value) => Problem | undefined) {
   return ({ value, issues }: z.core.ParsePayload<Value>) => {
-    const problem = problemOf(value)
+    const problem = issues.length === 0 && problemOf(value)
     if (!problem) return
     const { allowed, ...params } = problem
     issues.push({ code: 'custom', input: value, message: allowed, params })

@@ -1,4 +1,7 @@
-/** Input of every kind of wrongness, for every operation: 10,000 requests each whole, a seeded sample in `npm test` and in its long form. */
+/**
+ * Input of every kind of wrongness, for every operation: 10,000 requests each whole, a seeded sample in `npm
+ * test` and in its long form.
+ */
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,7 @@
-/** Faults of the stores, injected on purpose into every operation: 10,000 whole, a seeded sample in `npm test` and in its long form. */
+/**
+ * Faults of the stores, injected on purpose into every operation: 10,000 whole, a seeded sample in `npm test`
+ * and in its long form.
+ */
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * A stand-in for Cloudflare's API, for tests on Node: as much of it as wrangler calls for a deployment. Its databases are
- * SQLite, so that migrations and statements run.
+ * A stand-in for Cloudflare's API, for tests on Node: as much of it as wrangler calls for a deployment. Its
+ * databases are SQLite, so that migrations and statements run.
  */
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'

@@ -1,4 +1,7 @@
-/** Before each file: an empty database of the current schema and an empty object store, whatever the file before left. */
+/**
+ * Before each file: an empty database of the current schema and an empty object store, whatever the file
+ * before left.
+ */
 import { applyD1Migrations } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { emptyStores } from './stores.ts'

@@ -1,6 +1,6 @@
 /**
- * The rows of every schema version. A migration that changes what the service writes begins a version: add it here, with
- * what it makes of existing rows, and with new rows.
+ * The rows of every schema version. A migration that changes what the service writes begins a version: add it
+ * here, with what it makes of existing rows, and with new rows.
  */
 import { env } from 'cloudflare:workers'
 import { hashToken, mintToken } from '../../src/access/api-key.ts'
