@@ -20,11 +20,21 @@ const projects = isLong ? ['--project', 'browser'] : []
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`]
 if (!succeeds(['run', '--silent', 'verify:tests', '--', ...projects, ...reporters])) failed.push('tests')
 
+interface FileResult {
+  readonly status: string
+  readonly assertionResults: readonly { readonly status: string }[]
+}
 // Without a report, Vitest could not start.
 const tests = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
+/** Files that failed outside of their tests, such as in a hook, count as one failure each. */
+const brokenFiles = (tests?.testResults as FileResult[] | undefined)?.filter(
+  ({ status, assertionResults }) =>
+    status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+)
 rmSync(folder, { recursive: true })
 if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`)
-console.log(`${tests?.numPassedTests ?? 0} passed, ${tests?.numFailedTests ?? 1} failed`)
+const failures = tests ? tests.numFailedTests + (brokenFiles?.length ?? 0) : 1
+console.log(`${tests?.numPassedTests ?? 0} passed, ${failures} failed`)
 if (failed.length > 0) process.exitCode = 1
 
 function succeeds(command: readonly string[]): boolean {

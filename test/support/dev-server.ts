@@ -1,5 +1,6 @@
 /** `npm run dev`, for tests on Node: each on a state folder and a port of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -76,12 +77,17 @@ function endGroup(server: ChildProcess): void {
   process.kill(-(server.pid as number), 'SIGINT')
 }
 
+/** Below the ports that the kernel gives to connections, of which other processes take some at any moment. */
+const [FIRST_PORT, PORTS] = [20_000, 10_000]
+
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.on('listening', resolve))
-  const { port } = server.address() as { port: number }
+  const port = FIRST_PORT + randomInt(PORTS)
+  const server = createServer().listen(port, '127.0.0.1')
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.on('listening', () => resolve(true)).on('error', () => resolve(false))
+  })
   await new Promise((resolve) => server.close(resolve))
-  return port
+  return isFree ? port : freePort()
 }
 
 export const newFolder = () => mkdtempSync(join(tmpdir(), 'workspace-api-'))
