@@ -2167,7 +2167,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pin"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2176,13 +2176,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource does not exist, or the API key does not reach it. */
+            /** @description The resource does not exist, or the API key does not reach it. `Error-Code`: `resource_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2191,13 +2193,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The user has the maximum number of pins. */
+            /** @description The user has the maximum number of pins. `Error-Code`: `pin_limit`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2206,13 +2210,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2221,13 +2227,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2236,6 +2244,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -2253,6 +2263,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -2303,7 +2315,7 @@ export interface operations {
                     "application/json": components["schemas"]["PinDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2312,13 +2324,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource does not exist, the API key does not reach it, or it is not pinned. */
+            /** @description The resource does not exist, the API key does not reach it, or it is not pinned. `Error-Code`: `resource_not_found`, `pin_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2327,13 +2341,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2342,13 +2358,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2357,6 +2375,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -2374,6 +2394,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -2426,7 +2448,7 @@ export interface operations {
                     "application/json": components["schemas"]["PinUpdate"];
                 };
             };
-            /** @description The path or body is invalid, or the API key lacks the required scope. */
+            /** @description The path or body is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2435,13 +2457,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource does not exist or the API key does not reach it, or the target is not pinned. */
+            /** @description The resource does not exist or the API key does not reach it, or the target is not pinned. `Error-Code`: `resource_not_found`, `pin_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2450,13 +2474,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource is not pinned yet, and the user has the maximum number of pins. */
+            /** @description The resource is not pinned yet, and the user has the maximum number of pins. `Error-Code`: `pin_limit`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2465,13 +2491,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The pin could not be updated. */
+            /** @description The pin could not be updated. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2480,6 +2508,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2495,6 +2525,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -2560,7 +2592,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectSchedulePage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2569,13 +2601,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2584,13 +2618,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project. */
+            /** @description The organization has no such project. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2599,13 +2635,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2614,13 +2652,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2629,6 +2669,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -2646,6 +2688,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -2708,7 +2752,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectSchedule"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2717,13 +2761,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2732,13 +2778,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2747,13 +2795,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, the project or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. */
+            /** @description The project is archived, the project or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. `Error-Code`: `project_archived`, `schedule_limit`, `quota_exceeded`, `idempotency_key_reused`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2762,13 +2812,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The schedule could not be created. */
+            /** @description The schedule could not be created. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2777,6 +2829,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2792,6 +2846,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -2856,7 +2912,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentSchedulePage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2865,13 +2921,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent. */
+            /** @description The organization has no such agent. `Error-Code`: `agent_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2880,13 +2938,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2895,13 +2955,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2910,6 +2972,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -2927,6 +2991,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -2988,7 +3054,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentSchedule"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2997,13 +3063,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no agent with this agentId. */
+            /** @description The organization has no agent with this agentId. `Error-Code`: `agent_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3012,13 +3080,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived, the agent or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. */
+            /** @description The agent is archived, the agent or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. `Error-Code`: `agent_archived`, `schedule_limit`, `quota_exceeded`, `idempotency_key_reused`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3027,13 +3097,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The schedule could not be created. */
+            /** @description The schedule could not be created. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3042,6 +3114,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3057,6 +3131,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -3117,7 +3193,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionFilePage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3126,13 +3202,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3141,13 +3219,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this sessionId. */
+            /** @description The organization has no session with this sessionId. `Error-Code`: `session_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3156,13 +3236,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The cursor is a file of another session. */
+            /** @description The cursor is a file of another session. `Error-Code`: `cursor_mismatch`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3171,13 +3253,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted, with its files. */
+            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3186,13 +3270,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3201,13 +3287,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3216,6 +3304,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3233,6 +3323,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -3291,7 +3383,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionFile"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3300,13 +3392,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3315,13 +3409,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this sessionId. */
+            /** @description The organization has no session with this sessionId. `Error-Code`: `session_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3330,13 +3426,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, the organization would have more files or bytes than its quota, or the upload took more than an hour. */
+            /** @description The project is archived, the organization would have more files or bytes than its quota, or the upload took more than an hour. `Error-Code`: `project_archived`, `quota_exceeded`, `upload_expired`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3345,13 +3443,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted, with its files. */
+            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3360,13 +3460,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request has no `Content-Length`. */
+            /** @description The request has no `Content-Length`. `Error-Code`: `length_required`. */
             411: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3375,13 +3477,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3390,13 +3494,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3405,6 +3511,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3422,6 +3530,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -3499,7 +3609,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The path is invalid, or the API key lacks the required scope. */
+            /** @description The path is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3508,13 +3618,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no skill with this skillId. */
+            /** @description The organization has no skill with this skillId. `Error-Code`: `skill_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3523,13 +3635,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The skill could not be retrieved. */
+            /** @description The skill could not be retrieved. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3538,6 +3652,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3553,6 +3669,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -3600,7 +3718,7 @@ export interface operations {
                     "application/json": components["schemas"]["SkillDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3609,13 +3727,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no skill with this skillId. */
+            /** @description The organization has no skill with this skillId. `Error-Code`: `skill_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3624,13 +3744,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3639,13 +3761,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3654,6 +3778,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3671,6 +3797,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -3732,7 +3860,7 @@ export interface operations {
                     "application/json": components["schemas"]["Skill"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3741,13 +3869,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no skill with this skillId. */
+            /** @description The organization has no skill with this skillId. `Error-Code`: `skill_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3756,13 +3886,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Another skill has this name, or the organization would have more bytes of skill files than its quota. */
+            /** @description Another skill has this name, or the organization would have more bytes of skill files than its quota. `Error-Code`: `skill_name_taken`, `quota_exceeded`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3771,13 +3903,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3786,13 +3920,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3801,6 +3937,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3818,6 +3956,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -3886,7 +4026,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3895,13 +4035,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this userId, or the user has no profile picture. */
+            /** @description The organization has no user with this userId, or the user has no profile picture. `Error-Code`: `user_not_found`, `profile_picture_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3910,13 +4052,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3925,13 +4069,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3940,6 +4086,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -3957,6 +4105,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -4013,7 +4163,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfilePicture"];
                 };
             };
-            /** @description The path or body is invalid, the body is not a PNG, JPEG, GIF or WebP image, or the API key lacks the required scope. */
+            /** @description The path or body is invalid, the body is not a PNG, JPEG, GIF or WebP image, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4022,13 +4172,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key acts as another user. */
+            /** @description The API key acts as another user. `Error-Code`: `other_user`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4037,13 +4189,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this userId. */
+            /** @description The organization has no user with this userId. `Error-Code`: `user_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4052,13 +4206,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The upload took too long, or a newer upload replaced it. */
+            /** @description The upload took too long, or a newer upload replaced it. `Error-Code`: `upload_expired`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4067,13 +4223,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4082,13 +4240,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4097,6 +4257,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4114,6 +4276,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -4161,7 +4325,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfilePictureDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4170,13 +4334,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key acts as another user. */
+            /** @description The API key acts as another user. `Error-Code`: `other_user`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4185,13 +4351,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this userId. */
+            /** @description The organization has no user with this userId. `Error-Code`: `user_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4200,13 +4368,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A new picture is being uploaded. */
+            /** @description A new picture is being uploaded. `Error-Code`: `upload_in_progress`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4215,13 +4385,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4230,13 +4402,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4245,6 +4419,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4262,6 +4438,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -4316,7 +4494,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariable"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4325,13 +4503,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4340,13 +4520,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4355,13 +4537,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed. */
+            /** @description The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed. `Error-Code`: `project_archived`, `environment_variable_limit`, `quota_exceeded`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4370,13 +4554,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4385,13 +4571,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4400,6 +4588,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4417,6 +4607,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -4466,7 +4658,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariableDeletion"];
                 };
             };
-            /** @description The path is invalid, or the API key lacks the required scope. */
+            /** @description The path is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4475,13 +4667,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4490,13 +4684,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId, or the project has no variable with this key. */
+            /** @description The organization has no project with this projectId, or the project has no variable with this key. `Error-Code`: `project_not_found`, `environment_variable_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4505,13 +4701,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived. */
+            /** @description The project is archived. `Error-Code`: `project_archived`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4520,13 +4718,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The variable could not be deleted. */
+            /** @description The variable could not be deleted. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4535,6 +4735,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4550,6 +4752,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -4610,7 +4814,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4619,13 +4823,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4634,6 +4840,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4651,6 +4859,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -4715,7 +4925,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4724,13 +4934,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4739,13 +4951,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4754,6 +4968,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4771,6 +4987,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -4834,7 +5052,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyWithToken"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4843,13 +5061,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The new key would have a scope, user, project or expiry that yours does not allow. Or your API key was rotated: it can only delete itself, without its descendants. */
+            /** @description The new key would have a scope, user, project or expiry that yours does not allow. Or your API key was rotated: it can only delete itself, without its descendants. `Error-Code`: `api_key_rotated`, `exceeds_own_key`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4858,13 +5078,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this userId, or no project with one of these projectIds. */
+            /** @description The organization has no user with this userId, or no project with one of these projectIds. `Error-Code`: `user_not_found`, `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4873,13 +5095,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description An API key was already created with this `Idempotency-Key`, or the organization has the maximum number of API keys. */
+            /** @description An API key was already created with this `Idempotency-Key`, or the organization has the maximum number of API keys. `Error-Code`: `quota_exceeded`, `token_already_returned`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4888,13 +5112,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4903,13 +5129,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4918,6 +5146,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -4935,6 +5165,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -4986,7 +5218,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4995,13 +5227,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. */
+            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. `Error-Code`: `api_key_forbidden`, `api_key_rotated`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5010,13 +5244,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true. */
+            /** @description The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true. `Error-Code`: `api_key_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5025,13 +5261,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5040,13 +5278,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5055,6 +5295,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5072,6 +5314,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -5138,7 +5382,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyWithToken"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5147,13 +5391,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. Or the key to rotate has a scope that yours lacks, or expires later. */
+            /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. Or the key to rotate has a scope that yours lacks, or expires later. `Error-Code`: `api_key_forbidden`, `api_key_rotated`, `exceeds_own_key`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5162,13 +5408,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no API key with this apiKeyId. */
+            /** @description The organization has no API key with this apiKeyId. `Error-Code`: `api_key_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5177,13 +5425,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key has expired or was rotated, or an API key was already created with this `Idempotency-Key`. */
+            /** @description The API key has expired or was rotated, or an API key was already created with this `Idempotency-Key`. `Error-Code`: `api_key_already_expired`, `api_key_already_rotated`, `token_already_returned`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5192,13 +5442,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5207,13 +5459,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5222,6 +5476,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5239,6 +5495,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -5298,7 +5556,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEventPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5307,13 +5565,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5322,13 +5582,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5337,13 +5599,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5352,6 +5616,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5369,6 +5635,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -5419,7 +5687,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5428,13 +5696,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5443,13 +5713,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5458,13 +5730,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project was deleted. */
+            /** @description The project was deleted. `Error-Code`: `project_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5473,13 +5747,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5488,13 +5764,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5503,6 +5781,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5520,6 +5800,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -5574,7 +5856,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5583,13 +5865,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5598,13 +5882,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has the maximum number of projects. */
+            /** @description The organization has the maximum number of projects. `Error-Code`: `quota_exceeded`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5613,13 +5899,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project was deleted. */
+            /** @description The project was deleted. `Error-Code`: `project_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5628,13 +5916,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5643,13 +5933,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5658,6 +5950,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5675,6 +5969,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -5722,7 +6018,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5731,13 +6027,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5746,13 +6044,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5761,13 +6061,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project was deleted. */
+            /** @description The project was deleted. `Error-Code`: `project_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5776,13 +6078,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5791,13 +6095,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5806,6 +6112,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5823,6 +6131,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -5877,7 +6187,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5886,13 +6196,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5901,13 +6213,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5916,13 +6230,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project was deleted. */
+            /** @description The project was deleted. `Error-Code`: `project_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5931,13 +6247,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5946,13 +6264,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -5961,6 +6281,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -5978,6 +6300,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -6035,7 +6359,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6044,13 +6368,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6059,13 +6385,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6074,6 +6402,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6091,6 +6421,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -6141,7 +6473,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6150,13 +6482,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no agent with this agentId. */
+            /** @description The organization has no agent with this agentId. `Error-Code`: `agent_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6165,13 +6499,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent was deleted. */
+            /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6180,13 +6516,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6195,13 +6533,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6210,6 +6550,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6227,6 +6569,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -6281,7 +6625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6290,13 +6634,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6305,13 +6651,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has the maximum number of agents. */
+            /** @description The organization has the maximum number of agents. `Error-Code`: `quota_exceeded`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6320,13 +6668,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent was deleted. */
+            /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6335,13 +6685,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6350,13 +6702,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6365,6 +6719,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6382,6 +6738,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -6429,7 +6787,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6438,13 +6796,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6453,13 +6813,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no agent with this agentId. */
+            /** @description The organization has no agent with this agentId. `Error-Code`: `agent_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6468,13 +6830,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent was deleted. */
+            /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6483,13 +6847,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6498,13 +6864,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6513,6 +6881,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6530,6 +6900,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -6584,7 +6956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6593,13 +6965,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6608,13 +6982,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no agent with this agentId. */
+            /** @description The organization has no agent with this agentId. `Error-Code`: `agent_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6623,13 +6999,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent was deleted. */
+            /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6638,13 +7016,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6653,13 +7033,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6668,6 +7050,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6685,6 +7069,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -6742,7 +7128,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6751,13 +7137,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6766,13 +7154,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6781,6 +7171,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6798,6 +7190,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -6848,7 +7242,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6857,13 +7251,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6872,13 +7268,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this sessionId. */
+            /** @description The organization has no session with this sessionId. `Error-Code`: `session_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6887,13 +7285,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted. */
+            /** @description The session was deleted. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6902,13 +7302,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6917,13 +7319,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -6932,6 +7336,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -6949,6 +7355,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -7003,7 +7411,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7012,13 +7420,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7027,13 +7437,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7042,13 +7454,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, the session belongs to another project, or the organization has the maximum number of sessions. */
+            /** @description The project is archived, the session belongs to another project, or the organization has the maximum number of sessions. `Error-Code`: `project_archived`, `project_mismatch`, `quota_exceeded`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7057,13 +7471,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted. */
+            /** @description The session was deleted. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7072,13 +7488,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7087,13 +7505,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7102,6 +7522,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7119,6 +7541,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -7166,7 +7590,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7175,13 +7599,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7190,13 +7616,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this sessionId. */
+            /** @description The organization has no session with this sessionId. `Error-Code`: `session_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7205,13 +7633,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived. Unarchive it first. */
+            /** @description The project is archived. Unarchive it first. `Error-Code`: `project_archived`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7220,13 +7650,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted. */
+            /** @description The session was deleted. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7235,13 +7667,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7250,13 +7684,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7265,6 +7701,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7282,6 +7720,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -7340,7 +7780,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7349,13 +7789,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `unrestricted_key_required`, `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7364,13 +7806,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7379,13 +7823,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7394,13 +7840,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7409,6 +7857,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7426,6 +7876,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -7476,7 +7928,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequest"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7485,13 +7937,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7500,13 +7954,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no pull request with this pullRequestId. */
+            /** @description The organization has no pull request with this pullRequestId. `Error-Code`: `pull_request_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7515,13 +7971,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The pull request was deleted. */
+            /** @description The pull request was deleted. `Error-Code`: `pull_request_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7530,13 +7988,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7545,13 +8005,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7560,6 +8022,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7577,6 +8041,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -7631,7 +8097,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequest"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7640,13 +8106,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7655,13 +8123,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7670,13 +8140,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, the pull request belongs to another project, or the organization has the maximum number of pull requests. */
+            /** @description The project is archived, the pull request belongs to another project, or the organization has the maximum number of pull requests. `Error-Code`: `project_archived`, `project_mismatch`, `quota_exceeded`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7685,13 +8157,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The pull request was deleted. */
+            /** @description The pull request was deleted. `Error-Code`: `pull_request_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7700,13 +8174,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7715,13 +8191,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7730,6 +8208,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7747,6 +8227,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -7794,7 +8276,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7803,13 +8285,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7818,13 +8302,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no pull request with this pullRequestId. */
+            /** @description The organization has no pull request with this pullRequestId. `Error-Code`: `pull_request_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7833,13 +8319,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived. Unarchive it first. */
+            /** @description The project is archived. Unarchive it first. `Error-Code`: `project_archived`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7848,13 +8336,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The pull request was deleted. */
+            /** @description The pull request was deleted. `Error-Code`: `pull_request_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7863,13 +8353,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7878,13 +8370,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7893,6 +8387,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -7910,6 +8406,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -7968,7 +8466,7 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7977,13 +8475,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `unrestricted_key_required`, `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -7992,13 +8492,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8007,13 +8509,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8022,13 +8526,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8037,6 +8543,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8054,6 +8562,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -8103,7 +8613,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8112,13 +8622,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this userId. */
+            /** @description The organization has no user with this userId. `Error-Code`: `user_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8127,13 +8639,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The user was deleted. */
+            /** @description The user was deleted. `Error-Code`: `user_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8142,13 +8656,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8157,13 +8673,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8172,6 +8690,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8189,6 +8709,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -8242,7 +8764,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8251,13 +8773,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8266,13 +8790,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has the maximum number of users. */
+            /** @description The organization has the maximum number of users. `Error-Code`: `quota_exceeded`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8281,13 +8807,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The user was deleted. */
+            /** @description The user was deleted. `Error-Code`: `user_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8296,13 +8824,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8311,13 +8841,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8326,6 +8858,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8343,6 +8877,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -8390,7 +8926,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8399,13 +8935,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects, or the user has a valid API key that yours may not delete. */
+            /** @description The API key is restricted to projects, or the user has a valid API key that yours may not delete. `Error-Code`: `unrestricted_key_required`, `api_key_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8414,13 +8952,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no user with this userId. */
+            /** @description The organization has no user with this userId. `Error-Code`: `user_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8429,13 +8969,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The user was deleted. */
+            /** @description The user was deleted. `Error-Code`: `user_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8444,13 +8986,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8459,13 +9003,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8474,6 +9020,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8491,6 +9039,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -8547,7 +9097,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8556,13 +9106,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8571,13 +9123,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8586,6 +9140,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8603,6 +9159,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -8653,7 +9211,7 @@ export interface operations {
                     "application/json": components["schemas"]["PinPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8662,13 +9220,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8677,13 +9237,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8692,6 +9254,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8709,6 +9273,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -8766,7 +9332,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleState"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8775,13 +9341,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8790,13 +9358,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or the project has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8805,13 +9375,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8820,13 +9392,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8835,6 +9409,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -8852,6 +9428,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -8901,7 +9479,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8910,13 +9488,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8925,13 +9505,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or the project has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8940,13 +9522,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived. */
+            /** @description The project is archived. `Error-Code`: `project_archived`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8955,13 +9539,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8970,13 +9556,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -8985,6 +9573,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9002,6 +9592,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -9063,7 +9655,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleState"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9072,13 +9664,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9087,13 +9681,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or the project has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9102,13 +9698,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived, or another request changed the schedule at the same time. */
+            /** @description The project is archived, or another request changed the schedule at the same time. `Error-Code`: `project_archived`, `concurrent_change`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9117,13 +9715,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9132,13 +9732,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9147,6 +9749,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9164,6 +9768,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -9220,7 +9826,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleState"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9229,13 +9835,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or the agent has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9244,13 +9852,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9259,13 +9869,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9274,6 +9886,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9291,6 +9905,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -9340,7 +9956,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9349,13 +9965,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or the agent has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9364,13 +9982,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived. */
+            /** @description The agent is archived. `Error-Code`: `agent_archived`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9379,13 +9999,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9394,13 +10016,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9409,6 +10033,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9426,6 +10052,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -9486,7 +10114,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleState"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9495,13 +10123,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or the agent has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9510,13 +10140,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived, or another request changed the schedule at the same time. */
+            /** @description The agent is archived, or another request changed the schedule at the same time. `Error-Code`: `agent_archived`, `concurrent_change`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9525,13 +10157,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9540,13 +10174,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9555,6 +10191,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9572,6 +10210,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -9628,7 +10268,7 @@ export interface operations {
                     "application/json": components["schemas"]["SchedulePreview"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9637,13 +10277,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9652,13 +10294,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9667,6 +10311,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9684,6 +10330,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -9751,7 +10399,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleRunPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9760,13 +10408,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9775,13 +10425,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or the project has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9790,13 +10442,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9805,13 +10459,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9820,6 +10476,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9837,6 +10495,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -9898,7 +10558,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9907,13 +10567,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9922,13 +10584,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such project, or the project has no such schedule. */
+            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9937,13 +10601,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived. */
+            /** @description The project is archived. `Error-Code`: `project_archived`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9952,13 +10618,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9967,13 +10635,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -9982,6 +10652,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -9999,6 +10671,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -10066,7 +10740,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleRunPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10075,13 +10749,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or the agent has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10090,13 +10766,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10105,13 +10783,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10120,6 +10800,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10137,6 +10819,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -10198,7 +10882,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10207,13 +10891,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such agent, or the agent has no such schedule. */
+            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10222,13 +10908,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent is archived. */
+            /** @description The agent is archived. `Error-Code`: `agent_archived`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10237,13 +10925,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10252,13 +10942,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10267,6 +10959,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10284,6 +10978,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -10348,7 +11044,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10357,13 +11053,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10372,13 +11070,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10387,13 +11087,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10402,6 +11104,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10419,6 +11123,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -10474,7 +11180,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10483,13 +11189,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10498,13 +11206,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such run, or its schedule was deleted. */
+            /** @description The organization has no such run, or its schedule was deleted. `Error-Code`: `run_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10513,13 +11223,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10528,13 +11240,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10543,6 +11257,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10560,6 +11276,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -10615,7 +11333,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10624,13 +11342,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10639,13 +11359,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no such run, or its schedule was deleted. */
+            /** @description The organization has no such run, or its schedule was deleted. `Error-Code`: `run_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10654,13 +11376,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The run failed or was skipped. */
+            /** @description The run failed or was skipped. `Error-Code`: `run_not_pending`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10669,13 +11393,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10684,13 +11410,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10699,6 +11427,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10716,6 +11446,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -10762,7 +11494,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunEndpoint"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10771,13 +11503,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10786,13 +11520,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no run endpoint. */
+            /** @description The organization has no run endpoint. `Error-Code`: `run_endpoint_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10801,13 +11537,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10816,13 +11554,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10831,6 +11571,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10848,6 +11590,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -10899,7 +11643,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunEndpointWithSecret"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10908,13 +11652,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10923,13 +11669,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10938,13 +11686,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -10953,6 +11703,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -10970,6 +11722,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -11013,7 +11767,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunEndpointDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11022,13 +11776,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11037,13 +11793,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no run endpoint. */
+            /** @description The organization has no run endpoint. `Error-Code`: `run_endpoint_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11052,13 +11810,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11067,13 +11827,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11082,6 +11844,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -11099,6 +11863,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -11150,7 +11916,7 @@ export interface operations {
                     "application/json": components["schemas"]["RotatedRunEndpoint"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11159,13 +11925,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects. */
+            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11174,13 +11942,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no run endpoint. */
+            /** @description The organization has no run endpoint. `Error-Code`: `run_endpoint_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11189,13 +11959,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The previous secret is still valid. Wait until it expires, or rotate with `overlapSeconds` 0. */
+            /** @description The previous secret is still valid. Wait until it expires, or rotate with `overlapSeconds` 0. `Error-Code`: `rotation_in_progress`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11204,13 +11976,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11219,13 +11993,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11234,6 +12010,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -11251,6 +12029,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -11349,7 +12129,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11358,13 +12138,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11373,13 +12155,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. */
+            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. `Error-Code`: `session_not_found`, `session_file_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11388,13 +12172,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted, with its files. */
+            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11403,13 +12189,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The content has no bytes in this range. */
+            /** @description The content has no bytes in this range. `Error-Code`: `range_not_satisfiable`. */
             416: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11418,13 +12206,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11433,13 +12223,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11448,6 +12240,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -11465,6 +12259,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -11514,7 +12310,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionFileDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11523,13 +12319,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11538,13 +12336,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. */
+            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. `Error-Code`: `session_not_found`, `session_file_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11553,13 +12353,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived. Unarchive it first. */
+            /** @description The project is archived. Unarchive it first. `Error-Code`: `project_archived`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11568,13 +12370,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted, with its files. */
+            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11583,13 +12387,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11598,13 +12404,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11613,6 +12421,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -11630,6 +12440,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -11687,7 +12499,7 @@ export interface operations {
                     "application/json": components["schemas"]["SkillPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11696,13 +12508,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11711,13 +12525,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11726,6 +12542,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -11743,6 +12561,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -11805,7 +12625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Skill"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11814,13 +12634,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Another skill has this name, the organization would have more skills or bytes of skill files than its quota, or the `Idempotency-Key` was used with another body. */
+            /** @description Another skill has this name, the organization would have more skills or bytes of skill files than its quota, or the `Idempotency-Key` was used with another body. `Error-Code`: `skill_name_taken`, `quota_exceeded`, `idempotency_key_reused`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11829,13 +12651,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11844,13 +12668,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11859,6 +12685,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -11876,6 +12704,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -11934,7 +12764,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariablePage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11943,13 +12773,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11958,13 +12790,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11973,13 +12807,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11988,13 +12824,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -12003,6 +12841,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -12020,6 +12860,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */
@@ -12080,7 +12922,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariables"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. */
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -12089,13 +12931,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. */
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
             403: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -12104,13 +12948,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no project with this projectId. */
+            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
             404: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -12119,13 +12965,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The project is archived or would have more than 12 MiB of values, the project or the organization would have more variables than allowed, or the `Idempotency-Key` was used with another body. */
+            /** @description The project is archived or would have more than 12 MiB of values, the project or the organization would have more variables than allowed, or the `Idempotency-Key` was used with another body. `Error-Code`: `project_archived`, `environment_variable_limit`, `idempotency_key_reused`, `quota_exceeded`. */
             409: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -12134,13 +12982,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. */
+            /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -12149,13 +12999,15 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. */
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
             503: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -12164,6 +13016,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -12181,6 +13035,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
                     /** @description The number of seconds to wait before a retry. */
                     "Retry-After"?: number;
                     /** @description With 401: the authentication scheme (RFC 6750). */

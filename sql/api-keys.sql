@@ -2,13 +2,10 @@
 
 -- creatable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -145,13 +142,10 @@ where
 
 -- deletable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1012,13 +1006,10 @@ returning
 
 -- rotatable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0

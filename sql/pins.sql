@@ -171,13 +171,10 @@ where
 
 -- deletable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -385,13 +382,10 @@ returning
 
 -- pinnable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -735,13 +729,10 @@ returning
 
 -- placeable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0

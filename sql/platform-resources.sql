@@ -2,13 +2,10 @@
 
 -- statements.puttable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -122,13 +119,10 @@ returning
 
 -- statements.readable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -250,13 +244,10 @@ limit
 
 -- statements.deletable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -407,13 +398,10 @@ returning
 
 -- statements.archivable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -520,13 +508,10 @@ returning
 
 -- statements.puttable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -658,13 +643,10 @@ returning
 
 -- statements.readable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -850,13 +832,10 @@ limit
 
 -- statements.deletable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1035,13 +1014,10 @@ returning
 
 -- statements.archivable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1166,13 +1142,10 @@ returning
 
 -- statements.puttable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1362,13 +1335,10 @@ returning
 
 -- statements.readable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1493,13 +1463,10 @@ where
 
 -- statements.listable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1565,13 +1532,10 @@ limit
 
 -- statements.listableInProject.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1661,13 +1625,10 @@ limit
 
 -- statements.deletable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1887,13 +1848,10 @@ returning
 
 -- statements.puttable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -2083,13 +2041,10 @@ returning
 
 -- statements.readable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -2214,13 +2169,10 @@ where
 
 -- statements.listable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -2286,13 +2238,10 @@ limit
 
 -- statements.listableInProject.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -2382,13 +2331,10 @@ limit
 
 -- statements.deletable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -2608,13 +2554,10 @@ returning
 
 -- statements.puttable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -2726,13 +2669,10 @@ returning
 
 -- statements.readable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -2852,13 +2792,10 @@ limit
 
 -- statements.deletable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0

@@ -2,13 +2,10 @@
 
 -- accessible.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -119,13 +116,10 @@ returning
 
 -- rotatable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -234,13 +228,10 @@ where
 
 -- settable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0

@@ -345,13 +345,10 @@ returning
 
 -- deletable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -552,13 +549,10 @@ returning
 
 -- listable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -739,13 +733,10 @@ returning
 
 -- readable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -829,13 +820,10 @@ where
 
 -- recordable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1151,13 +1139,10 @@ limit
 
 -- uploadable.check
 select
-  (
-    "apiKeys"."revokedAt" is null
-    and (
-      "apiKeys"."expiresAt" is null
-      or "apiKeys"."expiresAt" > :now
-    )
-  ) as "isLive",
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
   (
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0

@@ -4,6 +4,7 @@ import type { Context } from 'hono'
 import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
 import { BOOKMARK } from './access/replica.ts'
 import { isUnavailable } from './db/failures.ts'
 import { ApiError, errorResponse, internalError, unavailable } from './errors.ts'
@@ -46,7 +47,17 @@ const allowOrigins = cors({
     'Range',
     BOOKMARK,
   ],
-  exposeHeaders: ['Content-Range', 'ETag', 'Location', 'Retry-After', BOOKMARK, 'X-Request-Id'],
+  exposeHeaders: [
+    'Content-Range',
+    'Error-Code',
+    'ETag',
+    'Location',
+    'RateLimit',
+    'RateLimit-Policy',
+    'Retry-After',
+    BOOKMARK,
+    'X-Request-Id',
+  ],
   maxAge: 86_400,
 })
 
@@ -61,7 +72,11 @@ export function createApp(): Hono<HonoEnvironment> {
     headers.set('Cache-Control', headers.has('ETag') ? 'private, no-cache' : 'no-store')
     headers.set('Content-Security-Policy', c.get('isPage') ? PAGE_POLICY : DATA_POLICY)
     for (const [name, value] of SECURITY_HEADERS) headers.set(name, value)
-    const bookmark = c.get('caller')?.bookmark
+    const caller = c.get('caller')
+    if (caller && isLimiting(c.env) && !headers.has('RateLimit-Policy')) {
+      headers.set('RateLimit-Policy', REQUEST_POLICY)
+    }
+    const bookmark = caller?.bookmark
     if (bookmark) headers.set(BOOKMARK, bookmark)
     logRequest(c)
   })
@@ -71,7 +86,7 @@ export function createApp(): Hono<HonoEnvironment> {
     if (bytes > HEADERS_LIMIT_BYTES) {
       const sent = `${bytes} bytes`
       const problem = { wrong: 'are too large', sent, allowed: `up to ${describeSize(HEADERS_LIMIT_BYTES)}` }
-      throw new ApiError(431, describeProblem('headers', problem))
+      throw new ApiError('headers_too_large', describeProblem('headers', problem))
     }
     await next()
   })
@@ -86,11 +101,14 @@ export function createApp(): Hono<HonoEnvironment> {
     patterns ??= patternsOf(app)
     const methods = patterns.flatMap((route) => (route.pattern.test(path) ? route.methods : []))
     if (methods.length === 0 || methods.includes(method)) {
-      return errorResponse(c, new ApiError(404, 'No such path. See /openapi.json.'))
+      return errorResponse(c, new ApiError('path_not_found', 'No such path. See /openapi.json.'))
     }
     const allowed = methods.join(', ')
     const problem = { wrong: 'is not allowed for this path', sent: describeSent(method), allowed }
-    return errorResponse(c, new ApiError(405, describeProblem('method', problem), { Allow: allowed }))
+    return errorResponse(
+      c,
+      new ApiError('method_not_allowed', describeProblem('method', problem), { Allow: allowed }),
+    )
   })
   app.onError((error, c) => {
     if (error instanceof ApiError) return errorResponse(c, error)

@@ -1,16 +1,94 @@
 /** Errors of the API, and their one shape in responses: `{ "error": string }`. */
 import type { Context } from 'hono'
 
+/** Every error code with its status. Clients depend on the codes, so they never change. */
+export const ERROR_STATUSES = {
+  invalid_input: 400,
+  missing_scope: 400,
+  user_required: 400,
+
+  api_key_missing: 401,
+  api_key_invalid: 401,
+  api_key_expired: 401,
+  api_key_revoked: 401,
+
+  api_key_forbidden: 403,
+  api_key_rotated: 403,
+  exceeds_own_key: 403,
+  other_user: 403,
+  project_forbidden: 403,
+  unrestricted_key_required: 403,
+
+  agent_not_found: 404,
+  api_key_not_found: 404,
+  environment_variable_not_found: 404,
+  path_not_found: 404,
+  pin_not_found: 404,
+  profile_picture_not_found: 404,
+  project_not_found: 404,
+  pull_request_not_found: 404,
+  resource_not_found: 404,
+  run_endpoint_not_found: 404,
+  run_not_found: 404,
+  schedule_not_found: 404,
+  session_file_not_found: 404,
+  session_not_found: 404,
+  skill_not_found: 404,
+  user_not_found: 404,
+
+  method_not_allowed: 405,
+
+  agent_archived: 409,
+  api_key_already_expired: 409,
+  api_key_already_rotated: 409,
+  concurrent_change: 409,
+  cursor_mismatch: 409,
+  environment_variable_limit: 409,
+  idempotency_key_reused: 409,
+  pin_limit: 409,
+  project_archived: 409,
+  project_mismatch: 409,
+  quota_exceeded: 409,
+  rotation_in_progress: 409,
+  run_not_pending: 409,
+  schedule_limit: 409,
+  skill_name_taken: 409,
+  token_already_returned: 409,
+  upload_expired: 409,
+  upload_in_progress: 409,
+
+  agent_deleted: 410,
+  project_deleted: 410,
+  pull_request_deleted: 410,
+  session_deleted: 410,
+  user_deleted: 410,
+
+  length_required: 411,
+  body_too_large: 413,
+  range_not_satisfiable: 416,
+  rate_limited: 429,
+  headers_too_large: 431,
+  internal_error: 500,
+  unavailable: 503,
+} as const
+
+/** The header `Error-Code`: why a request failed, for programs. */
+export type ErrorCode = keyof typeof ERROR_STATUSES
+
 /** A response that is not a success. The message tells the client what to change, never what failed inside. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  readonly status: number
+  readonly code: ErrorCode
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message)
-    this.status = status
+    this.code = code
     this.headers = headers
+  }
+
+  get status() {
+    return ERROR_STATUSES[this.code]
   }
 }
 
@@ -23,44 +101,46 @@ export interface Problem {
   readonly sent?: string
 }
 
-const RATE_LIMIT_SECONDS = 60
 const RETRY_AFTER_SECONDS = 5
 
 export const unauthorized = {
   missing: () =>
-    new ApiError(401, 'The API key is missing. Send it in the header "Authorization: Bearer <API key>".', {
-      'WWW-Authenticate': 'Bearer',
-    }),
-  invalid: () =>
     new ApiError(
-      401,
-      'The API key is not valid: it is incomplete, expired or revoked. Use another API key.',
+      'api_key_missing',
+      'The API key is missing. Send it in the header "Authorization: Bearer <API key>".',
       {
-        'WWW-Authenticate': 'Bearer error="invalid_token"',
+        'WWW-Authenticate': 'Bearer',
       },
     ),
+  invalid: () => refusedKey('api_key_invalid', 'The API key is not valid: it is incomplete or unknown.'),
+  expired: () => refusedKey('api_key_expired', 'The API key has expired.'),
+  revoked: () => refusedKey('api_key_revoked', 'The API key was revoked.'),
+}
+
+function refusedKey(code: ErrorCode, message: string): ApiError {
+  return new ApiError(code, `${message} Use another API key.`, {
+    'WWW-Authenticate': 'Bearer error="invalid_token"',
+  })
 }
 
 /** @param what the request creates: "a new schedule". */
 export const idempotencyKeyReused = (what: string) =>
-  new ApiError(409, `This Idempotency-Key was used with another body. Use a new one for ${what}.`)
-
-export const tooManyRequests = () =>
-  new ApiError(429, `Too many requests. Retry after ${RATE_LIMIT_SECONDS} seconds.`, {
-    'Retry-After': String(RATE_LIMIT_SECONDS),
-  })
+  new ApiError(
+    'idempotency_key_reused',
+    `This Idempotency-Key was used with another body. Use a new one for ${what}.`,
+  )
 
 export const unavailable = (message = 'The service is temporarily unavailable.') =>
-  new ApiError(503, `${message} Retry after ${RETRY_AFTER_SECONDS} seconds.`, {
+  new ApiError('unavailable', `${message} Retry after ${RETRY_AFTER_SECONDS} seconds.`, {
     'Retry-After': String(RETRY_AFTER_SECONDS),
   })
 
 export const internalError = () =>
   new ApiError(
-    500,
+    'internal_error',
     'The request failed because of an internal error. Retry it; if it fails again, report the X-Request-Id of this response.',
   )
 
-export function errorResponse(c: Context, { message, status, headers }: ApiError): Response {
-  return c.json({ error: message }, status as 400, headers)
+export function errorResponse(c: Context, { code, message, status, headers }: ApiError): Response {
+  return c.json({ error: message }, status, { 'Error-Code': code, ...headers })
 }

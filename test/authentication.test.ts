@@ -2,8 +2,10 @@ import { env } from 'cloudflare:workers'
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { mintToken } from '../src/access/api-key.ts'
+import { POLICIES } from '../src/access/rate-limit.ts'
 import { apiKeys } from '../src/db/schema.ts'
 import worker from '../src/index.ts'
+import wranglerToml from '../wrangler.toml?raw'
 import { type ApiResponse, ORIGIN, PREFIX, request } from './support/api.ts'
 import { databaseWith, watchedDatabase } from './support/bindings.ts'
 import { now, Workspace } from './support/workspace.ts'
@@ -111,18 +113,27 @@ describe('the Authorization header', () => {
     expect(use.calls).toBe(0)
   })
 
-  it('returns the same error for a malformed, unknown, revoked or expired token', async () => {
+  it('tells the holder of a revoked or expired key why, and others only that the key is not valid', async () => {
     const { workspace, key, path } = await withSkill()
     const revoked = await workspace.addKeyWithId()
     await workspace.revokeKey(revoked.id)
-    const expired = await workspace.addKey({ expiresAt: fromNow(-1) })
-    for (const token of ['nonsense', flipped(key, 20), mintToken(), revoked.token, expired]) {
-      expect(refusalOf(await request('GET', path, { key: token }))).toEqual({
+    const both = await workspace.addKeyWithId({ expiresAt: fromNow(-1) })
+    await workspace.revokeKey(both.id)
+    const invalid = ['api_key_invalid', 'The API key is not valid: it is incomplete or unknown.'] as const
+    for (const [token, code, sentence] of [
+      ['nonsense', ...invalid],
+      [flipped(key, 20), ...invalid],
+      [mintToken(), ...invalid],
+      [revoked.token, 'api_key_revoked', 'The API key was revoked.'],
+      [both.token, 'api_key_revoked', 'The API key was revoked.'],
+      [await workspace.addKey({ expiresAt: fromNow(-1) }), 'api_key_expired', 'The API key has expired.'],
+    ] as const) {
+      const response = await request('GET', path, { key: token })
+      expect(response.headers.get('Error-Code')).toBe(code)
+      expect(refusalOf(response)).toEqual({
         status: 401,
         challenge: 'Bearer error="invalid_token"',
-        body: {
-          error: 'The API key is not valid: it is incomplete, expired or revoked. Use another API key.',
-        },
+        body: { error: `${sentence} Use another API key.` },
       })
     }
   })
@@ -274,6 +285,28 @@ describe('rate limits', () => {
   })
 
   const limiting = { RATE_LIMIT: 'on' }
+  const limitHeadersOf = (response: ApiResponse | undefined) =>
+    ['Retry-After', 'RateLimit-Policy', 'RateLimit'].map((name) => response?.headers.get(name))
+
+  it('are those of wrangler.toml, in every environment', () => {
+    const limits = wranglerToml.matchAll(
+      /name = "(\w+_RATE_LIMIT)"\n.*\nsimple = \{ limit = (\d+), period = 60 \}/g,
+    )
+    const quotas = Array.from(limits, ([, name = '', limit]) => [name, Number(limit)])
+    const expected = Object.entries(POLICIES).map(([name, { quota }]) => [name, quota])
+    expect(quotas).toEqual([...expected, ...expected])
+  })
+
+  it('are named in responses to requests with an API key, unless they are off', async () => {
+    const { key, path } = await withSkill()
+    const policyOf = async (environment: object, method = 'GET', at = path) =>
+      (await request(method, at, { key, environment })).headers.get('RateLimit-Policy')
+    expect(await policyOf(limiting)).toBe('"key";q=600;w=60, "organization";q=6000;w=60')
+    expect(await policyOf(limiting, 'PUT', '/v1/projects/website')).toBe(
+      '"key";q=600;w=60, "organization";q=6000;w=60',
+    )
+    expect(await policyOf({})).toBeNull()
+  })
 
   /**
    * Repeats a request until the status is 429. The limiter counts in windows of a minute, so among twice the
@@ -319,7 +352,7 @@ describe('rate limits', () => {
       callsAt.push(use.calls)
     }
     const first = responses.findIndex(({ status }) => status === 429)
-    expect(responses[first]?.headers.get('Retry-After')).toBe('60')
+    expect(limitHeadersOf(responses[first])).toEqual(['60', '"address";q=60;w=60', '"address";r=0;t=60'])
     expect(first).toBeGreaterThanOrEqual(60)
     expect(tally(responses)).toEqual({ 401: first, 429: 1000 - first })
     expect([callsAt[first], use.calls]).toEqual([first + 1, first + 1])
@@ -394,8 +427,13 @@ describe('rate limits', () => {
       for (const key of [...keys, ...keys]) expect((await send(key)).status).toBe(200)
       const { calls } = use
       for (const key of keys) {
-        const { status, headers } = await send(key)
-        expect([status, headers.get('Retry-After')]).toEqual([429, '60'])
+        const response = await send(key)
+        expect(response.status).toBe(429)
+        expect(limitHeadersOf(response)).toEqual([
+          '60',
+          '"organization";q=6000;w=60',
+          '"organization";r=0;t=60',
+        ])
       }
       expect(use.calls).toBe(calls)
       expect(asked).toEqual(Array(6).fill(workspace.organizationId))
@@ -435,7 +473,7 @@ describe('rate limits', () => {
     const { passed, refused } = await untilLimited(600, () => send(key))
     expect(passed.length).toBeGreaterThanOrEqual(600)
     expect(passed.every(({ status }) => status === 404)).toBe(true)
-    expect([refused?.status, refused?.headers.get('Retry-After')]).toEqual([429, '60'])
+    expect(limitHeadersOf(refused)).toEqual(['60', '"key";q=600;w=60', '"key";r=0;t=60'])
     expect((await send(await workspace.addKey())).status).toBe(404)
     expect((await request('GET', `/v1/skills/${ID}`, { key })).status).toBe(404)
 

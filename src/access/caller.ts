@@ -4,7 +4,7 @@ import { type Database, type DatabaseUse, instrumented, noUse } from '../db/data
 import { describeFailure, isTransient } from '../db/failures.ts'
 import { type Rows, runBatch, type Statement, type Step, type Values } from '../db/statement.ts'
 import type { Environment } from '../environment.ts'
-import { ApiError, unauthorized } from '../errors.ts'
+import { ApiError, type ErrorCode, unauthorized } from '../errors.ts'
 import { hashToken, isToken } from './api-key.ts'
 import { type CallerFacts, recordUse } from './guard.ts'
 import { authorized } from './preconditions.ts'
@@ -112,9 +112,9 @@ export class Caller {
   }
 
   /** The error for invalid input. A key that is not live is told that first, which costs a look-up of the key. */
-  async inputError(message: string, status = 400): Promise<ApiError> {
+  async inputError(message: string, code: ErrorCode = 'invalid_input'): Promise<ApiError> {
     if (this.organizationId === undefined) await this.#lookUp()
-    return new ApiError(status, message)
+    return new ApiError(code, message)
   }
 
   /**
@@ -143,9 +143,12 @@ export class Caller {
 
   #requireScope({ isInScope, callerUserId }: CallerFacts): void {
     const { scope, actsAsUser } = this.#callerScope
-    if (!isInScope) throw new ApiError(400, `This API key lacks the scope "${scope}".`)
+    if (!isInScope) throw new ApiError('missing_scope', `This API key lacks the scope "${scope}".`)
     if (actsAsUser && callerUserId === null) {
-      throw new ApiError(400, 'This API key does not act as a user. Use a key that belongs to a user.')
+      throw new ApiError(
+        'user_required',
+        'This API key does not act as a user. Use a key that belongs to a user.',
+      )
     }
   }
 
@@ -179,10 +182,10 @@ export class Caller {
   }
 
   async #requireLive(facts: CallerFacts | undefined): Promise<CallerFacts> {
-    if (!facts?.isLive) {
+    if (!facts || facts.keyEnd) {
       acceptedKeys.delete(this.#keyHash)
       await countRefusedKey(this.#address, this.#environment)
-      throw unauthorized.invalid()
+      throw unauthorized[facts?.keyEnd ?? 'invalid']()
     }
     const { callerOrganizationId: organizationId } = facts
     this.organizationId = organizationId

@@ -13,6 +13,8 @@ export const now = sql.placeholder('now')
 
 export const isCallersKey = eq(apiKeys.hash, keyHash)
 const isLive = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)))
+const keyEnd = sql<'revoked' | 'expired' | null>`case when ${apiKeys.revokedAt} is not null then 'revoked'
+  when ${apiKeys.expiresAt} <= ${now} then 'expired' end`
 /** Scopes have no character that JSON escapes, so a list has a scope if its text has the quoted scope. */
 export const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_quote(${scope})) > 0)`
 
@@ -33,7 +35,8 @@ export const isUnrestricted = isNull(apiKeys.projectIds)
 
 /** The facts about the caller that every checking statement returns. */
 export interface CallerFacts {
-  readonly isLive: 0 | 1
+  /** Null if the key is live. */
+  readonly keyEnd: 'revoked' | 'expired' | null
   readonly isInScope: 0 | 1
   readonly callerOrganizationId: string
   readonly callerUserId: string | null
@@ -43,7 +46,7 @@ export interface CallerFacts {
 
 /** The columns of `CallerFacts`. */
 export const callerFields = {
-  isLive: sql<0 | 1>`${isLive}`.as('isLive'),
+  keyEnd: sql`${keyEnd}`.as('keyEnd'),
   isInScope: sql<0 | 1>`${isInScope}`.as('isInScope'),
   callerOrganizationId: sql<string>`${apiKeys.organizationId}`.as('callerOrganizationId'),
   callerUserId: sql<string | null>`${apiKeys.userId}`.as('callerUserId'),

@@ -43,12 +43,12 @@ export function namedResource(kind: ResourceKind, isThere: SQL = isNotNull(kind.
     /** Holds for a deleted resource, too. */
     exists: precondition(
       or(isNotNull(table.id), isNotNull(deletions.resourceId)),
-      () => new ApiError(404, `There is no ${noun} with this ${idName}.`),
+      () => new ApiError(`${type}_not_found`, `There is no ${noun} with this ${idName}.`),
     ),
     /** Holds for an id that was never used, too. */
     isNotDeleted: precondition(
       or(isThere, and(isNull(table.id), isNull(deletions.resourceId))),
-      () => new ApiError(410, `The ${noun} was deleted. Its id is never used again.`),
+      () => new ApiError(`${type}_deleted`, `The ${noun} was deleted. Its id is never used again.`),
     ),
   }
 }

@@ -13,12 +13,15 @@ export const namedProject: Join = {
 
 export const projectExists = precondition(
   isNotNull(projects.id),
-  () => new ApiError(404, 'There is no project with this projectId.'),
+  () => new ApiError('project_not_found', 'There is no project with this projectId.'),
 )
 
 /** @param holds true if the caller's API key is not restricted to other projects. */
 export const reached = (holds: SQL | undefined) =>
-  precondition(holds, () => new ApiError(403, 'This API key is restricted to other projects.'))
+  precondition(
+    holds,
+    () => new ApiError('project_forbidden', 'This API key is restricted to other projects.'),
+  )
 
 export const withinReach = (projectId: SQLWrapper) => reached(isInReach(projectId))
 
@@ -26,7 +29,7 @@ export const projectIsInReach = withinReach(projects.id)
 
 export const projectIsActive = precondition(
   isNull(projects.archivedAt),
-  () => new ApiError(409, 'The project is archived. Unarchive it first.'),
+  () => new ApiError('project_archived', 'The project is archived. Unarchive it first.'),
 )
 
 /**
@@ -36,5 +39,8 @@ export const projectIsActive = precondition(
  */
 export function unrestrictedFor(subject: string, advice?: string) {
   const message = `${subject} need an API key that is not restricted to projects.`
-  return precondition(isUnrestricted, () => new ApiError(403, advice ? `${message} ${advice}` : message))
+  return precondition(
+    isUnrestricted,
+    () => new ApiError('unrestricted_key_required', advice ? `${message} ${advice}` : message),
+  )
 }

@@ -56,7 +56,7 @@ const NOUNS: Readonly<Record<Quota, string>> = {
 
 export function quotaExceeded(quota: Quota, { quotas }: Limits): ApiError {
   return new ApiError(
-    409,
+    'quota_exceeded',
     `This would exceed the organization's quota of ${quotas[quota]} ${NOUNS[quota]}. Delete some first.`,
   )
 }

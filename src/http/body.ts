@@ -14,14 +14,14 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 /** @throws {ApiError} 413 if `Content-Length` is over the limit. */
 export function requireLengthWithin(limitBytes: number, { headers }: Request): void {
   const bytes = Number(headers.get('Content-Length') ?? 0)
-  if (bytes > limitBytes) throw new ApiError(413, tooLarge(limitBytes, `${bytes} bytes`))
+  if (bytes > limitBytes) throw new ApiError('body_too_large', tooLarge(limitBytes, `${bytes} bytes`))
 }
 
 /** @throws {ApiError} 411 if the request has no valid `Content-Length`. */
 export function requireDeclaredLength({ headers }: Request): void {
   if (!/^\d+$/.test(headers.get('Content-Length') ?? '')) {
     const problem = { wrong: 'is missing', allowed: 'the number of bytes of the body' }
-    throw new ApiError(411, describeProblem('Content-Length', problem))
+    throw new ApiError('length_required', describeProblem('Content-Length', problem))
   }
 }
 
@@ -65,7 +65,7 @@ export async function readBytes(request: Request, limitBytes: number, caller: Ca
   // The runtime ends a body at its `Content-Length`.
   const bytes = await (isDeclared ? request.arrayBuffer() : readUpTo(limitBytes, request.body))
   if (bytes && bytes.byteLength <= limitBytes) return bytes
-  throw await caller.inputError(tooLarge(limitBytes), 413)
+  throw await caller.inputError(tooLarge(limitBytes), 'body_too_large')
 }
 
 function tooLarge(limitBytes: number, sent = `more than ${describeSize(limitBytes)}`): string {

@@ -1,6 +1,7 @@
 /** The public description of an operation: types only. Each resource has its contracts in contract.ts. */
 import type * as z from 'zod/mini'
 import type { CallerScope } from '../access/caller.ts'
+import type { ErrorCode } from '../errors.ts'
 
 /** The group of an operation in the OpenAPI document. */
 export type Tag =
@@ -38,6 +39,8 @@ export interface Contract extends CallerScope {
   readonly showsSecretOnce?: true
   /** True if the body has a secret: no error message repeats a value of it. */
   readonly takesSecret?: true
+  /** The codes of its own errors. Those that any operation may have are listed in openapi/document.ts. */
+  readonly errorCodes?: readonly ErrorCode[]
   /** The documented errors: what each status means for this operation. */
   readonly errors: Readonly<Record<number, string>>
 }

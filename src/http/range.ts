@@ -29,7 +29,9 @@ export function rangeOf(
     sent: describeSent(range),
     allowed: `a range within its ${sizeBytes} bytes`,
   }
-  throw new ApiError(416, describeProblem('Range', problem), { 'Content-Range': `bytes */${sizeBytes}` })
+  throw new ApiError('range_not_satisfiable', describeProblem('Range', problem), {
+    'Content-Range': `bytes */${sizeBytes}`,
+  })
 }
 
 /** The value of `Content-Range`. */

@@ -7,6 +7,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
+import { ERROR_STATUSES, type ErrorCode } from '../errors.ts'
 import type { Contract, Success, Tag } from '../http/contract.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { docs } from '../http/fields.ts'
@@ -31,6 +32,13 @@ const retryAfter = {
   },
 }
 
+const errorCode = {
+  'Error-Code': {
+    description: 'Why the request failed, for programs. Codes never change their meaning.',
+    schema: { type: 'string' as const },
+  },
+}
+
 /** The headers of every response. */
 const always = {
   'X-Request-Id': {
@@ -43,6 +51,22 @@ const always = {
   },
   'X-Content-Type-Options': { description: '`nosniff`.', schema: { type: 'string' as const } },
 }
+
+/** The codes of the errors that any operation may return. */
+const GENERAL_CODES = [
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_expired',
+  'api_key_revoked',
+  'method_not_allowed',
+  'length_required',
+  'body_too_large',
+  'range_not_satisfiable',
+  'rate_limited',
+  'headers_too_large',
+  'internal_error',
+  'unavailable',
+] as const
 
 /** The errors that any operation may return. */
 const SERVICE_ERRORS =
@@ -151,7 +175,10 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
       ...Object.fromEntries(
         Object.entries(contract.errors).map(([status, description]) => [
           status,
-          describeError(description, status === '503' ? retryAfter : {}),
+          describeError(
+            [description, describeCodes(errorCodesOf(contract, Number(status)))].join(' '),
+            status === '503' ? retryAfter : {},
+          ),
         ]),
       ),
       default: describeError(SERVICE_ERRORS, {
@@ -164,6 +191,21 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
     },
   }
 }
+
+/** The values of `Error-Code` that a response with this status may have. */
+export function errorCodesOf(contract: Contract, status: number): ErrorCode[] {
+  const { scope, actsAsUser, errorCodes = [] } = contract
+  const general: ErrorCode[] = [
+    'invalid_input',
+    ...(scope === null ? [] : (['missing_scope'] as const)),
+    ...(actsAsUser ? (['user_required'] as const) : []),
+    ...GENERAL_CODES,
+  ]
+  return [...general, ...errorCodes].filter((code) => ERROR_STATUSES[code] === status)
+}
+
+const describeCodes = (codes: readonly ErrorCode[]) =>
+  `\`Error-Code\`: ${codes.map((code) => `\`${code}\``).join(', ')}.`
 
 function describeScope({ scope, actsAsUser }: Contract): string {
   if (scope === null) return 'Scope: none; any valid API key is accepted.'
@@ -183,7 +225,7 @@ function describeBinary(mediaTypes: readonly string[]): ZodOpenApiContentObject 
 function describeError(description: string, headers: object) {
   return {
     description,
-    headers: { ...always, ...headers },
+    headers: { ...always, ...errorCode, ...headers },
     content: { 'application/json': { schema: error } },
   }
 }

@@ -1,7 +1,8 @@
 /** The OpenAPI document as the judge of every response that a test sees. */
 import { Validator } from '@cfworker/json-schema'
 import { expect } from 'vitest'
-import { openapiDocument } from '../../src/openapi/document.ts'
+import { ERROR_STATUSES, type ErrorCode } from '../../src/errors.ts'
+import { errorCodesOf, openapiDocument } from '../../src/openapi/document.ts'
 import { loadOperations } from '../../src/operations.ts'
 
 export interface ApiResponse {
@@ -13,12 +14,16 @@ export interface ApiResponse {
 }
 
 const operations = await loadOperations()
+const contracts = operations.map(({ contract }) => contract)
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by names that only it knows
 export const document: any = JSON.parse(openapiDocument(operations))
 
 /** Which statuses of which operation the tests have seen: `updatePin 200`. */
 export const seenStatuses = new Set<string>()
+
+/** Which error codes of which operation the tests have seen: `updatePin pin_limit`. */
+export const seenCodes = new Set<string>()
 
 const validators = new Map<object, Validator>()
 
@@ -42,6 +47,14 @@ export function expectDocumented(method: string, path: string, response: ApiResp
   if (response.status >= 400) {
     expect(Object.keys(response.body)).toEqual(['error'])
     expect(response.body.error).toMatch(/\S/)
+    const code = response.headers.get('Error-Code') as ErrorCode
+    expect(ERROR_STATUSES[code], code).toBe(response.status)
+    const contract = contracts.find(({ operationId }) => operationId === operation?.operationId)
+    // A path with `.` or `..` is another path when it arrives.
+    if (contract && code !== 'path_not_found') {
+      expect(errorCodesOf(contract, response.status), `${contract.operationId} ${code}`).toContain(code)
+      seenCodes.add(`${contract.operationId} ${code}`)
+    }
   }
   const schema = documented?.content?.['application/json']?.schema
   const isContent = response.body instanceof Uint8Array

@@ -129,6 +129,14 @@ export const createApiKeyContract = {
     example: exampleNewApiKey,
     headers: { Location: 'The path of the API key.' },
   },
+  errorCodes: [
+    'api_key_rotated',
+    'exceeds_own_key',
+    'user_not_found',
+    'project_not_found',
+    'quota_exceeded',
+    'token_already_returned',
+  ],
   errors: {
     ...errors,
     403: `The new key would have a scope, user, project or expiry that yours does not allow. ${ROTATED}`,
@@ -185,6 +193,15 @@ export const rotateApiKeyContract = {
     example: exampleNewApiKey,
     headers: { Location: 'The path of the successor.' },
   },
+  errorCodes: [
+    'api_key_forbidden',
+    'api_key_rotated',
+    'exceeds_own_key',
+    'api_key_not_found',
+    'api_key_already_expired',
+    'api_key_already_rotated',
+    'token_already_returned',
+  ],
   errors: {
     ...errors,
     403: `${OUT_OF_REACH} Or the key to rotate has a scope that yours lacks, or expires later.`,
@@ -225,6 +242,7 @@ export const deleteApiKeyContract = {
       .register(docs, { id: 'ApiKeyDeletion' }),
     example: { deleted: true, id: exampleApiKey.id, descendants: 2 },
   },
+  errorCodes: ['api_key_forbidden', 'api_key_rotated', 'api_key_not_found'],
   errors: {
     ...errors,
     403: OUT_OF_REACH,

@@ -63,7 +63,7 @@ const callerIsUnrotated = (exception?: SQL) =>
     or(isUnrotated, exception),
     () =>
       new ApiError(
-        403,
+        'api_key_rotated',
         'Your API key was rotated. Until it expires, it can manage no key but itself: it can delete itself, without descendants. Use its successor.',
       ),
   )
@@ -82,7 +82,7 @@ const earlierKeyId = preconditionUnless(
   sql<string | null>`${earlier.id}`,
   (_, earlierId) =>
     new ApiError(
-      409,
+      'token_already_returned',
       `This Idempotency-Key created the API key ${earlierId}, whose token was returned then. Rotate that key, or use a new Idempotency-Key.`,
     ),
 )
@@ -91,38 +91,42 @@ export const creatable = requiring([earlierKey], {
   pastExpiresAt: preconditionUnless(
     sql<string | null>`case when ${newExpiresAt} <= ${now} then ${newExpiresAt} end`,
     (_, expiresAt) =>
-      new ApiError(400, `expiresAt is not in the future; got "${expiresAt}"; allowed: a time to come.`),
+      new ApiError(
+        'invalid_input',
+        `expiresAt is not in the future; got "${expiresAt}"; allowed: a time to come.`,
+      ),
   ),
   userExists: precondition(
     sql`${newUserId} is null or exists ${query
       .select({ id: users.id })
       .from(users)
       .where(and(eq(users.organizationId, apiKeys.organizationId), eq(users.id, newUserId)))}`,
-    () => new ApiError(404, 'userId names a user that the organization does not have.'),
+    () => new ApiError('user_not_found', 'userId names a user that the organization does not have.'),
   ),
   projectsExist: precondition(
     sql`not exists (select 1 from json_each(${sql.placeholder('projectIds')}) where not exists ${query
       .select({ id: projects.id })
       .from(projects)
       .where(and(eq(projects.organizationId, apiKeys.organizationId), sql`${projects.id} = value`))})`,
-    () => new ApiError(404, 'projectIds names a project that the organization does not have.'),
+    () =>
+      new ApiError('project_not_found', 'projectIds names a project that the organization does not have.'),
   ),
   callerIsUnrotated: callerIsUnrotated(),
   callerHasScopes: precondition(
     hasScopes(scopes),
-    () => new ApiError(403, 'scopes has a scope that your API key lacks.'),
+    () => new ApiError('exceeds_own_key', 'scopes has a scope that your API key lacks.'),
   ),
   userIsInReach: precondition(
     actsAs(newUserId),
-    () => new ApiError(403, 'userId is not the user that your API key acts as.'),
+    () => new ApiError('exceeds_own_key', 'userId is not the user that your API key acts as.'),
   ),
   projectsAreInReach: precondition(
     includesProjects(newProjectIds),
-    () => new ApiError(403, 'projectIds goes beyond the projects of your API key.'),
+    () => new ApiError('exceeds_own_key', 'projectIds goes beyond the projects of your API key.'),
   ),
   callerLivesAsLong: precondition(
     livesUntil(newExpiresAt),
-    () => new ApiError(403, 'expiresAt goes beyond the end of your API key.'),
+    () => new ApiError('exceeds_own_key', 'expiresAt goes beyond the end of your API key.'),
   ),
   earlierKeyId,
   // A rotation replaces one key by another, so it always fits.
@@ -159,12 +163,16 @@ const isCallersOwn = sql`${named.id} = ${apiKeys.id}`
 
 const keyExists = precondition(
   isNotNull(named.id),
-  () => new ApiError(404, 'There is no API key with this apiKeyId.'),
+  () => new ApiError('api_key_not_found', 'There is no API key with this apiKeyId.'),
 )
 
 const keyIsInReach = precondition(
   isKeyInReach(named),
-  () => new ApiError(403, 'The API key belongs to another user, or may use projects that yours may not.'),
+  () =>
+    new ApiError(
+      'api_key_forbidden',
+      'The API key belongs to another user, or may use projects that yours may not.',
+    ),
 )
 
 /** Lists the keys of all users, for a caller that acts as none. */
@@ -197,20 +205,20 @@ export const rotatable = requiring(
     keyIsInReach,
     callerHasScopes: precondition(
       hasScopes(named.scopes),
-      () => new ApiError(403, 'The API key has scopes that yours lacks.'),
+      () => new ApiError('exceeds_own_key', 'The API key has scopes that yours lacks.'),
     ),
     callerLivesAsLong: precondition(
       livesUntil(named.expiresAt),
-      () => new ApiError(403, 'The API key ends after yours.'),
+      () => new ApiError('exceeds_own_key', 'The API key ends after yours.'),
     ),
     earlierKeyId,
     keyIsUnrotated: precondition(
       isNull(named.rotatedAt),
-      () => new ApiError(409, 'The API key was rotated. Rotate its successor.'),
+      () => new ApiError('api_key_already_rotated', 'The API key was rotated. Rotate its successor.'),
     ),
     keyIsUnexpired: precondition(
       or(isNull(named.expiresAt), gt(named.expiresAt, now)),
-      () => new ApiError(409, 'The API key has expired. Create a new one.'),
+      () => new ApiError('api_key_already_expired', 'The API key has expired. Create a new one.'),
     ),
   },
 )

@@ -49,6 +49,7 @@ export const listAuditEventsContract = {
       nextCursor: null,
     },
   },
+  errorCodes: ['unrestricted_key_required'],
   errors: {
     400: INVALID_INPUT,
     403: 'The API key is restricted to projects.',

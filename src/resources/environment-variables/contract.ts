@@ -30,6 +30,12 @@ export const deleteEnvironmentVariableContract = {
       .register(docs, { id: 'EnvironmentVariableDeletion' }),
     example: { deleted: true, key: 'DATABASE_URL' },
   },
+  errorCodes: [
+    'project_forbidden',
+    'project_not_found',
+    'environment_variable_not_found',
+    'project_archived',
+  ],
   errors: {
     400: 'The path is invalid, or the API key lacks the required scope.',
     403: 'The API key is restricted to other projects.',
@@ -83,6 +89,7 @@ export const listEnvironmentVariablesContract = {
     schema: pageSchema('EnvironmentVariablePage', variable, variableKey),
     example: { items: [exampleVariable], nextCursor: null },
   },
+  errorCodes: ['project_forbidden', 'project_not_found'],
   errors,
 } as const satisfies Contract
 
@@ -108,6 +115,13 @@ export const putEnvironmentVariableContract = {
     schema: variable,
     example: exampleVariable,
   },
+  errorCodes: [
+    'project_forbidden',
+    'project_not_found',
+    'project_archived',
+    'environment_variable_limit',
+    'quota_exceeded',
+  ],
   errors: {
     ...errors,
     409: 'The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed.',
@@ -158,6 +172,14 @@ export const setEnvironmentVariablesContract = {
     example: { items: [exampleVariable] },
     headers: { Location: 'The path of the list of variables.' },
   },
+  errorCodes: [
+    'project_forbidden',
+    'project_not_found',
+    'project_archived',
+    'environment_variable_limit',
+    'idempotency_key_reused',
+    'quota_exceeded',
+  ],
   errors: {
     ...errors,
     409:

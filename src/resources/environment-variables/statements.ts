@@ -29,7 +29,8 @@ const namedVariable: Join = {
 
 const variableExists = precondition(
   isNotNull(environmentVariables.key),
-  () => new ApiError(404, 'The project has no environment variable with this key.'),
+  () =>
+    new ApiError('environment_variable_not_found', 'The project has no environment variable with this key.'),
 )
 
 export const deletable = requiring([namedProject, namedVariable], {
@@ -158,7 +159,7 @@ export const settable = requiring(
       or(isBegun, fits),
       ({ limits }) =>
         new ApiError(
-          409,
+          'environment_variable_limit',
           `The project would have more than ${limits.variables} variables, or more than 12 MiB of values. Delete some first.`,
         ),
     ),

@@ -57,6 +57,7 @@ export const updatePinContract = {
       .register(docs, { id: 'PinUpdate' }),
     example: { updated: true },
   },
+  errorCodes: ['resource_not_found', 'pin_not_found', 'pin_limit'],
   errors: {
     400: 'The path or body is invalid, or the API key lacks the required scope.',
     404: 'The resource does not exist or the API key does not reach it, or the target is not pinned.',
@@ -117,6 +118,7 @@ export const putPinContract = {
     schema: pin,
     example: examplePin,
   },
+  errorCodes: ['resource_not_found', 'pin_limit'],
   errors: {
     ...errors,
     404: 'The resource does not exist, or the API key does not reach it.',
@@ -146,6 +148,7 @@ export const deletePinContract = {
       .register(docs, { id: 'PinDeletion' }),
     example: { deleted: true, resourceType: 'session', resourceId: examplePin.resourceId },
   },
+  errorCodes: ['resource_not_found', 'pin_not_found'],
   errors: {
     ...errors,
     404: 'The resource does not exist, the API key does not reach it, or it is not pinned.',

@@ -79,20 +79,20 @@ function countPins(): SQL<number> {
 
 const pinnableResourceExists = precondition(
   existsForCaller(resourceType, resourceId),
-  () => new ApiError(404, 'There is no such resource. Check resourceType and resourceId.'),
+  () => new ApiError('resource_not_found', 'There is no such resource. Check resourceType and resourceId.'),
 )
 
-const pinExists = precondition(isPinned, () => new ApiError(404, 'This resource is not pinned.'))
+const pinExists = precondition(isPinned, () => new ApiError('pin_not_found', 'This resource is not pinned.'))
 
 const targetIsPinned = precondition(
   and(isNotNull(target.position), existsForCaller(targetType, targetId)),
-  () => new ApiError(404, 'placement.target is not pinned. Name one of your pins.'),
+  () => new ApiError('pin_not_found', 'placement.target is not pinned. Name one of your pins.'),
 )
 
 /** Only a new pin counts against the limit. */
 const staysWithinLimit = sql`case when ${isPinned} then true else ${countPins()} < ${sql.placeholder('pinLimit')} end`
 const tooManyPins = ({ limits }: { limits: Limits }) =>
-  new ApiError(409, `The user has ${limits.pins} pins, the most allowed. Remove one first.`)
+  new ApiError('pin_limit', `The user has ${limits.pins} pins, the most allowed. Remove one first.`)
 
 export const placeable = requiring([ownPin, targetPin], {
   resourceExists: pinnableResourceExists,

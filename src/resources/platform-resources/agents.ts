@@ -23,7 +23,10 @@ const AGENT = {
 } as const satisfies Kind
 
 const toChange = { isUnrestricted: unrestrictedFor('Changes of agents') }
-const forbidden = { change: 'The API key is restricted to projects.' }
+const forbidden = {
+  code: 'unrestricted_key_required',
+  change: 'The API key is restricted to projects.',
+} as const
 
 export const statements = {
   ...organizationResourceStatements(AGENT, { toChange }),

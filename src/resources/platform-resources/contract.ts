@@ -2,6 +2,7 @@
 import * as z from 'zod/mini'
 import type { ProjectResourceTable, ResourceKind, ResourceTable } from '../../access/platform-resource.ts'
 import type { Quota } from '../../environment.ts'
+import type { ErrorCode } from '../../errors.ts'
 import type { Contract, Tag } from '../../http/contract.ts'
 import { docs, externalId, instant, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
@@ -29,6 +30,7 @@ export interface Forbidden {
   readonly read?: string
   readonly change: string
   readonly delete?: string
+  readonly code: ErrorCode
 }
 
 const EXAMPLE_PROJECT_ID = 'website'
@@ -41,7 +43,7 @@ const projectId = () =>
 
 /** What the contracts of all kinds share. @param fields those that not all kinds have, with an example of each. */
 function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLooseShape, examples: object) {
-  const { noun } = kind
+  const { type, noun } = kind
   const schema = z
     .strictObject({ id: kind.id(), ...fields, createdAt: instant(), updatedAt: instant() })
     .register(docs, { id: kind.name })
@@ -54,6 +56,8 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
   } as const
   const always = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
   const deleted = { 410: `The ${noun} was deleted.` }
+  const deletedCodes = [`${type}_deleted`] as const
+  const codes = [`${type}_not_found`, ...deletedCodes] as const
   const errors = { ...always, ...deleted, 404: `The organization has no ${noun} with this ${kind.idName}.` }
   return {
     put: {
@@ -63,6 +67,7 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
       scope: `${kind.path}:write`,
       summary: `Put ${kind.article} ${noun}`,
       description: `Creates the ${noun}, or renames it. The ID of a deleted ${noun} cannot be used again.`,
+      errorCodes: deletedCodes,
       errors: { ...always, ...deleted },
     },
     retrieve: {
@@ -72,6 +77,7 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
       scope: `${kind.path}:read`,
       summary: `Retrieve ${kind.article} ${noun}`,
       description: `Returns one ${noun}.`,
+      errorCodes: codes,
       errors,
     },
     list: {
@@ -106,6 +112,7 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
           .register(docs, { id: `${kind.name}Deletion` }),
         example: { deleted: true, id: kind.exampleId },
       },
+      errorCodes: codes,
       errors,
     },
   } as const
@@ -131,6 +138,7 @@ export function organizationResourceContracts<const K extends Kind>(kind: K, for
     put: {
       ...put,
       body: z.strictObject({ name: name() }).register(docs, { id: `New${kind.name}`, example: body }),
+      errorCodes: [...put.errorCodes, forbidden.code, 'quota_exceeded'],
       errors: {
         ...put.errors,
         403: forbidden.change,
@@ -139,10 +147,19 @@ export function organizationResourceContracts<const K extends Kind>(kind: K, for
     },
     retrieve: {
       ...retrieve,
+      errorCodes: [...retrieve.errorCodes, ...(forbidden.read ? [forbidden.code] : [])],
       errors: { ...retrieve.errors, ...(forbidden.read && { 403: forbidden.read }) },
     },
     list: { ...list, query: z.object(pageQuery(kind.id())) },
-    remove: { ...remove, errors: { ...remove.errors, 403: forbidden.delete ?? forbidden.change } },
+    remove: {
+      ...remove,
+      errorCodes: [
+        ...remove.errorCodes,
+        forbidden.code,
+        ...(forbidden.delete ? ['api_key_forbidden' as const] : []),
+      ],
+      errors: { ...remove.errors, 403: forbidden.delete ?? forbidden.change },
+    },
   } as const satisfies Record<string, Contract>
 }
 
@@ -164,6 +181,7 @@ export function archivingContract<const K extends Kind>(
     body: z
       .strictObject({ archived: z.boolean() })
       .register(docs, { id: `${kind.name}Update`, example: { archived: true } }),
+    errorCodes: [`${kind.type}_not_found`, `${kind.type}_deleted`, forbidden.code],
     errors: { ...retrieve.errors, 403: forbidden.change },
   } as const satisfies Contract
 }
@@ -186,6 +204,14 @@ export function projectResourceContracts<const K extends Kind<ProjectResourceTab
       body: z
         .strictObject({ projectId: projectId(), name: name() })
         .register(docs, { id: `New${kind.name}`, example: body }),
+      errorCodes: [
+        ...put.errorCodes,
+        'project_forbidden',
+        'project_not_found',
+        'project_archived',
+        'project_mismatch',
+        'quota_exceeded',
+      ],
       errors: {
         ...put.errors,
         403: OTHER_PROJECTS,
@@ -193,15 +219,21 @@ export function projectResourceContracts<const K extends Kind<ProjectResourceTab
         409: `The project is archived, the ${kind.noun} belongs to another project, or the organization has the maximum number of ${kind.noun}s.`,
       },
     },
-    retrieve: { ...retrieve, errors: { ...retrieve.errors, 403: OTHER_PROJECTS } },
+    retrieve: {
+      ...retrieve,
+      errorCodes: [...retrieve.errorCodes, 'project_forbidden'],
+      errors: { ...retrieve.errors, 403: OTHER_PROJECTS },
+    },
     list: {
       ...list,
       description: `${list.description} An API key that is restricted to projects has to name one of its projects in \`projectId\`.`,
       query: z.object({ projectId: z.optional(projectId()), ...pageQuery(kind.id()) }),
+      errorCodes: ['unrestricted_key_required', 'project_forbidden', 'project_not_found'],
       errors: { ...list.errors, 403: OTHER_PROJECTS, 404: NO_PROJECT },
     },
     remove: {
       ...remove,
+      errorCodes: [...remove.errorCodes, 'project_forbidden', 'project_archived'],
       errors: { ...remove.errors, 403: OTHER_PROJECTS, 409: 'The project is archived. Unarchive it first.' },
     },
   } as const satisfies Record<string, Contract>

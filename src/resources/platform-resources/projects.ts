@@ -27,7 +27,7 @@ const PROJECT = {
 } as const satisfies Kind
 
 const toAccess = { isInReach: withinReach(sql.placeholder('projectId')) }
-const forbidden = { read: OTHER_PROJECTS, change: OTHER_PROJECTS }
+const forbidden = { read: OTHER_PROJECTS, change: OTHER_PROJECTS, code: 'project_forbidden' } as const
 
 const shared = organizationResourceStatements(PROJECT, {
   toRead: toAccess,

@@ -178,7 +178,11 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>) {
     isNotDeleted,
     staysInProject: precondition(
       or(isNull(table.id), eq(table.projectId, projects.id)),
-      () => new ApiError(409, `The ${noun} belongs to another project. Send the projectId of that project.`),
+      () =>
+        new ApiError(
+          'project_mismatch',
+          `The ${noun} belongs to another project. Send the projectId of that project.`,
+        ),
     ),
     projectIsActive,
     exceededQuota: withinQuotas({ [quota]: isNull(table.id) }),

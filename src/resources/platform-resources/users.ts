@@ -58,7 +58,7 @@ const toDelete = {
     managesUserKeys,
     () =>
       new ApiError(
-        403,
+        'api_key_forbidden',
         'The user has a live API key that yours may not delete. Use a key that acts as no user and was not rotated, or delete that key first.',
       ),
   ),
@@ -105,6 +105,7 @@ export const statements = {
 }
 export const { put, retrieve, list, remove } = organizationResourceEndpoints(
   organizationResourceContracts(USER, {
+    code: 'unrestricted_key_required',
     change: 'The API key is restricted to projects.',
     delete:
       'The API key is restricted to projects, or the user has a valid API key that yours may not delete.',

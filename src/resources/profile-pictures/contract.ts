@@ -29,6 +29,7 @@ export const deleteProfilePictureContract = {
       .register(docs, { id: 'ProfilePictureDeletion' }),
     example: { userId: 'ada', deleted: true },
   },
+  errorCodes: ['other_user', 'user_not_found', 'upload_in_progress'],
   errors: { ...errors, 403: NOT_OWN, 409: 'A new picture is being uploaded.' },
 } as const satisfies Contract
 
@@ -60,6 +61,7 @@ export const putProfilePictureContract = {
       .register(docs, { id: 'ProfilePicture' }),
     example: { userId: 'ada', contentType: 'image/png', updatedAt: '2026-03-29T01:00:00.000Z' },
   },
+  errorCodes: ['other_user', 'user_not_found', 'upload_expired'],
   errors: {
     ...errors,
     400: 'The path or body is invalid, the body is not a PNG, JPEG, GIF or WebP image, or the API key lacks the required scope.',
@@ -88,6 +90,7 @@ export const retrieveProfilePictureContract = {
     },
     conditional: true,
   },
+  errorCodes: ['user_not_found', 'profile_picture_not_found'],
   errors: {
     ...errors,
     404: 'The organization has no user with this userId, or the user has no profile picture.',

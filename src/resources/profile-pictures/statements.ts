@@ -30,11 +30,15 @@ const itsPicture: Join = {
 
 const userExists = precondition(
   isNotNull(users.id),
-  () => new ApiError(404, 'There is no user with this userId.'),
+  () => new ApiError('user_not_found', 'There is no user with this userId.'),
 )
 const isOwn = precondition(
   eq(users.id, apiKeys.userId),
-  () => new ApiError(403, 'You can change only the profile picture of the user that your API key acts as.'),
+  () =>
+    new ApiError(
+      'other_user',
+      'You can change only the profile picture of the user that your API key acts as.',
+    ),
 )
 
 export const deletable = requiring([namedUser, itsPicture], {
@@ -42,7 +46,11 @@ export const deletable = requiring([namedUser, itsPicture], {
   isOwn,
   noUploadIsInProgress: precondition(
     or(isNull(profilePictures.leaseExpiresAt), lte(profilePictures.leaseExpiresAt, now)),
-    () => new ApiError(409, 'A new picture is being uploaded. Try again when the upload is done.'),
+    () =>
+      new ApiError(
+        'upload_in_progress',
+        'A new picture is being uploaded. Try again when the upload is done.',
+      ),
   ),
 })
 
@@ -107,7 +115,8 @@ export const recordable = requiring([namedUser, itsPicture], {
   isOwn,
   holdsLease: uncheckedPrecondition(
     and(eq(profilePictures.uploadingObjectKey, objectKey), gt(profilePictures.leaseExpiresAt, now)),
-    () => new ApiError(409, 'The upload took too long, or a newer upload replaced it. Try again.'),
+    () =>
+      new ApiError('upload_expired', 'The upload took too long, or a newer upload replaced it. Try again.'),
   ),
 })
 
@@ -157,7 +166,7 @@ export const readable = requiring([namedUser, itsPicture], {
   userExists,
   pictureExists: precondition(
     isNotNull(profilePictures.objectKey),
-    () => new ApiError(404, 'The user has no profile picture.'),
+    () => new ApiError('profile_picture_not_found', 'The user has no profile picture.'),
   ),
 })
 

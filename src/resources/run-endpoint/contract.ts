@@ -65,6 +65,7 @@ export const putRunEndpointContract = {
       .register(docs, { id: 'RunEndpointWithSecret' }),
     example: { ...exampleRunEndpoint, secret: exampleSecret },
   },
+  errorCodes: ['unrestricted_key_required'],
   errors,
 } as const satisfies Contract
 
@@ -83,6 +84,7 @@ export const retrieveRunEndpointContract = {
     schema: runEndpoint,
     example: exampleRunEndpoint,
   },
+  errorCodes: ['unrestricted_key_required', 'run_endpoint_not_found'],
   errors: { ...errors, 404: NO_ENDPOINT },
 } as const satisfies Contract
 
@@ -102,6 +104,7 @@ export const deleteRunEndpointContract = {
     schema: z.strictObject({ deleted: z.literal(true) }).register(docs, { id: 'RunEndpointDeletion' }),
     example: { deleted: true },
   },
+  errorCodes: ['unrestricted_key_required', 'run_endpoint_not_found'],
   errors: { ...errors, 404: NO_ENDPOINT },
 } as const satisfies Contract
 
@@ -133,6 +136,7 @@ export const rotateRunEndpointContract = {
       secret: exampleSecret,
     },
   },
+  errorCodes: ['unrestricted_key_required', 'run_endpoint_not_found', 'rotation_in_progress'],
   errors: {
     ...errors,
     404: NO_ENDPOINT,

@@ -20,7 +20,7 @@ const ownRunEndpoint: Join = {
 }
 const endpointExists = precondition(
   isNotNull(runEndpoints.organizationId),
-  () => new ApiError(404, 'The organization has no run endpoint. Set one first.'),
+  () => new ApiError('run_endpoint_not_found', 'The organization has no run endpoint. Set one first.'),
 )
 /** A run endpoint receives the runs of every project. */
 const isUnrestricted = unrestrictedFor('Run endpoints')
@@ -37,7 +37,7 @@ export const rotatable = requiring([ownRunEndpoint], {
     sql`(${expiresAt} is null or not ${overlaps})`,
     () =>
       new ApiError(
-        409,
+        'rotation_in_progress',
         'The previous secret is still valid after the last rotation. Wait until it expires, or rotate with overlapSeconds 0.',
       ),
   ),

@@ -4,7 +4,7 @@ import type { Contract } from '../../http/contract.ts'
 import { docs, idempotencyKey, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-import { AGENT, type Parent, PROJECT, pathsOf } from '../schedules/parents.ts'
+import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../schedules/parents.ts'
 
 const run = z
   .strictObject({
@@ -62,6 +62,7 @@ function scheduleRunContracts<const P extends Parent>(parent: P) {
   const { type, article, tag } = parent
   const { one, params } = pathsOf(parent)
   const path = `${one}/runs` as `${typeof one}/runs`
+  const codes = [...parentCodesOf(type), 'schedule_not_found'] as const
   const scheduleErrors = {
     ...errors,
     ...(type === 'project' && { 403: OTHER_PROJECTS }),
@@ -91,6 +92,7 @@ function scheduleRunContracts<const P extends Parent>(parent: P) {
           nextCursor: null,
         },
       },
+      errorCodes: codes,
       errors: scheduleErrors,
     },
     create: {
@@ -110,6 +112,7 @@ function scheduleRunContracts<const P extends Parent>(parent: P) {
         example: { ...exampleRun, status: 'pending', attempts: 0 },
         headers: { Location: 'The path of the run.' },
       },
+      errorCodes: [...codes, `${type}_archived`],
       errors: { ...scheduleErrors, 409: `The ${type} is archived.` },
     },
   } as const satisfies Record<string, Contract>
@@ -141,6 +144,7 @@ export const listRunsContract = {
     schema: pageSchema('RunPage', run, uuid()),
     example: { items: [{ ...exampleRun, status: 'pending', attempts: 0 }], nextCursor: null },
   },
+  errorCodes: ['unrestricted_key_required'],
   errors: { ...errors, 403: 'The API key is restricted to projects.' },
 } as const satisfies Contract
 
@@ -157,6 +161,7 @@ export const retrieveRunContract = {
   scope: 'runs:read',
   params,
   success,
+  errorCodes: ['project_forbidden', 'run_not_found'],
   errors: { ...errors, 403: OTHER_PROJECTS, 404: NO_RUN },
 } as const satisfies Contract
 
@@ -171,6 +176,7 @@ export const acknowledgeRunContract = {
   scope: 'runs:write',
   params,
   success,
+  errorCodes: ['project_forbidden', 'run_not_found', 'run_not_pending'],
   errors: {
     ...errors,
     403: OTHER_PROJECTS,

@@ -182,7 +182,7 @@ export const accessible = requiring(
   {
     runExists: precondition(
       and(isNotNull(runs.id), scheduleExists),
-      () => new ApiError(404, 'There is no run with this runId.'),
+      () => new ApiError('run_not_found', 'There is no run with this runId.'),
     ),
     isInReach: reached(or(isNotNull(agents.id), isInReach(projects.id))),
   },

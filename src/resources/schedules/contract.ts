@@ -16,7 +16,7 @@ import {
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-import { AGENT, type Parent, PROJECT, pathsOf } from './parents.ts'
+import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from './parents.ts'
 
 const cron = (max: number) =>
   text(1, max, {
@@ -119,6 +119,14 @@ export const createProjectScheduleContract = {
     schema: projectSchedule,
     example: exampleProjectSchedule,
   },
+  errorCodes: [
+    'project_forbidden',
+    'project_not_found',
+    'project_archived',
+    'schedule_limit',
+    'quota_exceeded',
+    'idempotency_key_reused',
+  ],
   errors: {
     400: INVALID_INPUT,
     403: OTHER_PROJECTS,
@@ -148,6 +156,13 @@ export const createAgentScheduleContract = {
     schema: agentSchedule,
     example: exampleAgentSchedule,
   },
+  errorCodes: [
+    'agent_not_found',
+    'agent_archived',
+    'schedule_limit',
+    'quota_exceeded',
+    'idempotency_key_reused',
+  ],
   errors: {
     400: INVALID_INPUT,
     404: 'The organization has no agent with this agentId.',
@@ -178,6 +193,8 @@ function crudContracts<const P extends Parent>(
   const example = { ...newSchedule, pausedReason: null }
   const { all, one, parentParams, params } = pathsOf(parent)
   const success = { status: 200, description: 'The schedule.', schema: schedule, example } as const
+  const parentCodes = parentCodesOf(type)
+  const codes = [...parentCodes, 'schedule_not_found'] as const
   const errors = {
     400: INVALID_INPUT,
     ...(type === 'project' && { 403: OTHER_PROJECTS }),
@@ -202,6 +219,7 @@ function crudContracts<const P extends Parent>(
         schema: pageSchema(`${parent.name}SchedulePage`, schedule, uuid()),
         example: { items: [example], nextCursor: null },
       },
+      errorCodes: parentCodes,
       errors: { ...errors, 404: `The organization has no such ${type}.` },
     },
     retrieve: {
@@ -214,6 +232,7 @@ function crudContracts<const P extends Parent>(
       scope: 'schedules:read',
       params,
       success,
+      errorCodes: codes,
       errors,
     },
     update: {
@@ -228,6 +247,7 @@ function crudContracts<const P extends Parent>(
       params,
       body: change as unknown as z.ZodMiniObject<Change>,
       success,
+      errorCodes: [...codes, `${type}_archived`, 'concurrent_change'],
       errors: {
         ...errors,
         409: `The ${type} is archived, or another request changed the schedule at the same time.`,
@@ -250,6 +270,7 @@ function crudContracts<const P extends Parent>(
           .register(docs, { id: `${parent.name}ScheduleDeletion` }),
         example: { deleted: true, id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
       },
+      errorCodes: [...codes, `${type}_archived`],
       errors: { ...errors, 409: `The ${type} is archived.` },
     },
   } as const satisfies Record<string, Contract>

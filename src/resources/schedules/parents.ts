@@ -1,5 +1,6 @@
 /** The parents of schedules: projects and agents. The operations of both differ only in names and the time zone. */
 import * as z from 'zod/mini'
+import type { ErrorCode } from '../../errors.ts'
 import { externalId, uuid } from '../../http/fields.ts'
 
 export interface Parent {
@@ -45,4 +46,9 @@ export function pathsOf<const P extends Parent>(parent: P) {
     parentParams,
     params: z.object({ ...parentParams, scheduleId: uuid('The schedule.') }),
   }
+}
+
+/** The codes of the errors that name the parent of a schedule. */
+export function parentCodesOf(type: Parent['type']): readonly ErrorCode[] {
+  return type === 'project' ? ['project_forbidden', 'project_not_found'] : ['agent_not_found']
 }

@@ -40,12 +40,12 @@ const PARENTS: Readonly<Record<ParentType, ParentPreconditions>> = {
     reachable: {
       parentExists: precondition(
         isNotNull(agents.id),
-        () => new ApiError(404, 'There is no agent with this agentId.'),
+        () => new ApiError('agent_not_found', 'There is no agent with this agentId.'),
       ),
     },
     parentIsActive: precondition(
       isNull(agents.archivedAt),
-      () => new ApiError(409, 'The agent is archived. Unarchive it first.'),
+      () => new ApiError('agent_archived', 'The agent is archived. Unarchive it first.'),
     ),
   },
 }
@@ -74,7 +74,7 @@ function preconditionsOf(parentType: ParentType) {
   }
   const scheduleExists = precondition(
     isNotNull(schedules.id),
-    () => new ApiError(404, `The ${parentType} has no schedule with this scheduleId.`),
+    () => new ApiError('schedule_not_found', `The ${parentType} has no schedule with this scheduleId.`),
   )
   const idempotencyKeyIsNew = precondition(isNull(earlier.id), () => idempotencyKeyReused('a new schedule'))
   const scheduleCount = query.select({ count: sql`count(*)` }).from(schedules).where(isOfParent(parentType))
@@ -82,7 +82,7 @@ function preconditionsOf(parentType: ParentType) {
     sql`${scheduleCount} < ${sql.placeholder('scheduleLimit')}`,
     ({ limits }) =>
       new ApiError(
-        409,
+        'schedule_limit',
         `The ${parentType} has ${limits.schedules} schedules, the most allowed. Delete one first.`,
       ),
   )
@@ -92,7 +92,8 @@ function preconditionsOf(parentType: ParentType) {
       sql`${schedules.cron} = coalesce(${sql.placeholder('seenCron')}, ${schedules.cron})`,
       sql`${schedules.timezone} = coalesce(${sql.placeholder('seenTimezone')}, ${schedules.timezone})`,
     ),
-    () => new ApiError(409, 'Another request changed the schedule at the same time. Try again.'),
+    () =>
+      new ApiError('concurrent_change', 'Another request changed the schedule at the same time. Try again.'),
   )
   const changeable = { ...reachable, scheduleExists, parentIsActive }
   return {

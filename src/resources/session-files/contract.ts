@@ -57,6 +57,7 @@ export const listSessionFilesContract = {
       nextCursor: null,
     },
   },
+  errorCodes: ['project_forbidden', 'session_not_found', 'session_deleted', 'cursor_mismatch'],
   errors: {
     ...errors,
     404: NO_SESSION,
@@ -94,6 +95,14 @@ export const putSessionFileContract = {
     schema: sessionFile,
     example: exampleFile,
   },
+  errorCodes: [
+    'project_forbidden',
+    'session_not_found',
+    'session_deleted',
+    'project_archived',
+    'quota_exceeded',
+    'upload_expired',
+  ],
   errors: {
     ...errors,
     404: NO_SESSION,
@@ -135,6 +144,7 @@ export const retrieveSessionFileContentContract = {
     conditional: true,
     partial: true,
   },
+  errorCodes: ['project_forbidden', 'session_not_found', 'session_file_not_found', 'session_deleted'],
   errors: { ...errors, 416: 'The content has no bytes in this range.' },
 } as const satisfies Contract
 
@@ -155,5 +165,12 @@ export const deleteSessionFileContract = {
       .register(docs, { id: 'SessionFileDeletion' }),
     example: { deleted: true, id: exampleFile.id },
   },
+  errorCodes: [
+    'project_forbidden',
+    'session_not_found',
+    'session_file_not_found',
+    'session_deleted',
+    'project_archived',
+  ],
   errors: { ...errors, 409: 'The project is archived. Unarchive it first.' },
 } as const satisfies Contract

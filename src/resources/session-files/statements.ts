@@ -63,7 +63,10 @@ export const listable = requiring(session.joins, {
   cursorIsInSession: precondition(
     sql`not ${isInOtherSession}`,
     () =>
-      new ApiError(409, 'The cursor is a file of another session. Use the nextCursor of the previous page.'),
+      new ApiError(
+        'cursor_mismatch',
+        'The cursor is a file of another session. Use the nextCursor of the previous page.',
+      ),
   ),
 })
 
@@ -129,7 +132,7 @@ export const recordable = requiring([...uploadJoins, uploadedObject], {
   ...uploadPreconditions,
   isInTime: uncheckedPrecondition(
     isNotNull(orphanedObjects.objectKey),
-    () => new ApiError(409, 'The upload took more than an hour. Send a smaller file.'),
+    () => new ApiError('upload_expired', 'The upload took more than an hour. Send a smaller file.'),
   ),
 })
 
@@ -207,7 +210,7 @@ const fileIsReadable = {
   /** Holds where the session was deleted, too: that is 410. */
   fileExists: precondition(
     or(isNotNull(sessionFiles.id), sql`not (${session.isNotDeleted.holds})`),
-    () => new ApiError(404, 'The session has no file with this fileId.'),
+    () => new ApiError('session_file_not_found', 'The session has no file with this fileId.'),
   ),
 }
 

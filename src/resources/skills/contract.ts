@@ -138,6 +138,7 @@ export const retrieveSkillContract = {
     },
     conditional: true,
   },
+  errorCodes: ['skill_not_found'],
   errors: {
     400: 'The path is invalid, or the API key lacks the required scope.',
     404: NO_SKILL,
@@ -190,6 +191,7 @@ export const createSkillContract = {
     example: exampleSkill,
     headers: { Location: 'The path of the skill.' },
   },
+  errorCodes: ['skill_name_taken', 'quota_exceeded', 'idempotency_key_reused'],
   errors: {
     ...errors,
     409:
@@ -220,6 +222,7 @@ export const updateSkillContract = {
     schema: skill,
     example: exampleSkill,
   },
+  errorCodes: ['skill_not_found', 'skill_name_taken', 'quota_exceeded'],
   errors: {
     ...errors,
     404: NO_SKILL,
@@ -242,5 +245,6 @@ export const deleteSkillContract = {
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SkillDeletion' }),
     example: { deleted: true, id: exampleSummary.id },
   },
+  errorCodes: ['skill_not_found'],
   errors: { ...errors, 404: NO_SKILL },
 } as const satisfies Contract

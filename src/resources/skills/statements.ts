@@ -43,7 +43,7 @@ const fileFields = { id: skillFiles.id, filename: skillFiles.filename, content: 
 
 const skillExists = precondition(
   isNotNull(skills.id),
-  () => new ApiError(404, 'There is no skill with this skillId.'),
+  () => new ApiError('skill_not_found', 'There is no skill with this skillId.'),
 )
 
 /** For reading and deleting. */
@@ -83,7 +83,11 @@ const nameIsFree = uncheckedPrecondition(
         and(eq(other.organizationId, apiKeys.organizationId), eq(other.name, name), ne(other.id, skillId)),
       ),
   ),
-  () => new ApiError(409, 'Another skill has this name. Choose another name, or change that skill.'),
+  () =>
+    new ApiError(
+      'skill_name_taken',
+      'Another skill has this name. Choose another name, or change that skill.',
+    ),
 )
 
 /** The skill that an earlier request with the same `Idempotency-Key` created. */
