@@ -1084,7 +1084,7 @@ export interface components {
              */
             cron: string;
             /**
-             * @description An IANA time zone name.
+             * @description An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.
              * @example Europe/Paris
              */
             timezone: string;
@@ -1161,7 +1161,7 @@ export interface components {
             userId?: string | null;
             /** @description The projects that the key is restricted to; null if it is not restricted. */
             projectIds?: string[] | null;
-            /** @description When the key expires; null if it never expires. */
+            /** @description When the key expires, in any form of RFC 3339; null if it never expires. */
             expiresAt?: string | null;
         };
         /**
@@ -1261,7 +1261,7 @@ export interface components {
              */
             cron?: string;
             /**
-             * @description An IANA time zone name.
+             * @description An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.
              * @example Europe/Paris
              */
             timezone?: string;
@@ -3342,7 +3342,7 @@ export interface operations {
     putSessionFile: {
         parameters: {
             query: {
-                /** @description The path of the file, relative to the folder that the session worked in. */
+                /** @description The path of the file, relative to the folder that the session worked in. A `+` in a query means a space; write a plus sign as `%2B`. */
                 path: string;
             };
             header?: never;
@@ -4812,6 +4812,23 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`. */
+            400: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Internal error. `Error-Code`: `internal_error`. */
@@ -10232,7 +10249,7 @@ export interface operations {
                 /** @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually. */
                 cron: string;
                 timezone?: string;
-                /** @description The times are later than this one. Default: now. */
+                /** @description The times are later than this one, which may have any form of RFC 3339. Default: now. */
                 from?: string;
                 /** @description The number of times, up to 100. */
                 count?: string;

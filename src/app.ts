@@ -9,6 +9,7 @@ import { BOOKMARK } from './access/replica.ts'
 import { isUnavailable } from './db/failures.ts'
 import { ApiError, errorResponse, internalError, unavailable } from './errors.ts'
 import { health } from './health.ts'
+import { closestPath } from './http/closest.ts'
 import type { HonoEnvironment } from './http/context.ts'
 import { mount } from './http/mount.ts'
 import { describeProblem, describeSent, describeSize } from './http/problems.ts'
@@ -101,7 +102,14 @@ export function createApp(): Hono<HonoEnvironment> {
     patterns ??= patternsOf(app)
     const methods = patterns.flatMap((route) => (route.pattern.test(path) ? route.methods : []))
     if (methods.length === 0 || methods.includes(method)) {
-      return errorResponse(c, new ApiError('path_not_found', 'No such path. See /openapi.json.'))
+      const others = patterns.filter(({ pattern }) => !pattern.test(path)).map(({ template }) => template)
+      const base = new URL(c.req.url).pathname.startsWith(`${PREFIX}/`) ? PREFIX : ''
+      const meant = closestPath(path, others)
+      const advice = meant === undefined ? '' : ` Did you mean ${base}${meant}?`
+      return errorResponse(
+        c,
+        new ApiError('path_not_found', `No such path.${advice} See ${base}/openapi.json.`),
+      )
     }
     const allowed = methods.join(', ')
     const problem = { wrong: 'is not allowed for this path', sent: describeSent(method), allowed }
@@ -149,6 +157,8 @@ function pathOf(request: Request): string {
 
 interface RoutePattern {
   readonly pattern: RegExp
+  /** As the OpenAPI document writes it: `/v1/projects/{projectId}`. */
+  readonly template: string
   readonly methods: readonly string[]
 }
 
@@ -158,6 +168,7 @@ function patternsOf(app: Hono<HonoEnvironment>): RoutePattern[] {
     .filter(({ method }) => method !== 'ALL')
     .map(({ path, method }) => ({
       pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
+      template: path.replaceAll(/:(\w+)/g, '{$1}'),
       methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
     }))
 }

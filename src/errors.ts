@@ -99,6 +99,8 @@ export interface Problem {
   readonly allowed: string
   /** What was sent, where the value itself does not show it: `300 characters`. Never text of the client. */
   readonly sent?: string
+  /** What to do, as a sentence, where the rest does not say it. */
+  readonly advice?: string
 }
 
 const RETRY_AFTER_SECONDS = 5

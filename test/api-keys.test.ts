@@ -307,9 +307,12 @@ describe('createApiKey', () => {
     { projectIds: ['a', 'a'] },
     { expiresAt: PAST },
     { expiresAt: '2998-01-01' },
-    { expiresAt: '2998-01-01T00:00:00Z' },
-    { expiresAt: '2998-01-01T00:00:00.000+00:00' },
-    { expiresAt: '2998-01-01t00:00:00.000z' },
+    { expiresAt: '2998-01-01T00:00:00' },
+    { expiresAt: '2998-01-01T00:00Z' },
+    { expiresAt: '2998-01-01T00:00:00+24:00' },
+    { expiresAt: '2998-12-31T23:59:60Z' },
+    { expiresAt: '0000-01-01T00:00:00+00:01' },
+    { expiresAt: `2998-01-01T00:00:00.${'0'.repeat(250)}Z` },
     { expiresAt: '+002998-01-01T00:00:00.000Z' },
     { expiresAt: 32_440_608_000_000 },
     { id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
@@ -344,6 +347,22 @@ describe('createApiKey', () => {
       const { status, body } = await create(admin, { projectIds: refused })
       expect([status, body.error]).toEqual([400, expect.stringMatching('^projectIds')])
     }
+  })
+
+  it.each([
+    ['2998-01-01T00:00:00Z', '2998-01-01T00:00:00.000Z'],
+    ['2998-01-01t02:00:00.1+02:00', '2998-01-01T00:00:00.100Z'],
+    ['2997-12-31T20:00:00.123456789-04:00', '2998-01-01T00:00:00.123Z'],
+    ['9999-12-31T23:59:59.9999z', '9999-12-31T23:59:59.999Z'],
+  ])('returns the expiry %s as %s, and compares it in this form', async (expiresAt, returned) => {
+    const { workspace, admin } = await withAdmin()
+    const { status, body } = await create(admin, { expiresAt })
+    expect([status, body.expiresAt, await isLive(body.token)]).toEqual([201, returned, true])
+    const ending = await workspace.addKey({ scopes: ['api-keys:write'], expiresAt: returned })
+    expect((await create(ending, { scopes: [], expiresAt })).status).toBe(201)
+    const earlier = new Date(Date.parse(returned) - 1).toISOString()
+    const ended = await workspace.addKey({ scopes: ['api-keys:write'], expiresAt: earlier })
+    expect((await create(ended, { scopes: [], expiresAt })).status).toBe(403)
   })
 
   it('accepts an expiry in the future, to the millisecond', async () => {

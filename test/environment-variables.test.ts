@@ -147,7 +147,7 @@ describe('deleteEnvironmentVariable', () => {
     const response = await deleteVariable(projectId, 'DATABASE_URL', { key: withoutScope })
     expect([response.status, response.body.error]).toEqual([
       400,
-      'This API key lacks the scope "environment-variables:write".',
+      'This API key lacks the scope "environment-variables:write". Use a key that has it; GET /v1/me shows the scopes of a key.',
     ])
     expect(await variables(workspace)).toHaveLength(1)
     const withoutUser = await workspace.addKey({ userId: null })
@@ -182,7 +182,7 @@ describe('deleteEnvironmentVariable', () => {
     const missing = await deleteVariable(projectId, 'MISSING', { key })
     expect([missing.status, missing.body.error]).toEqual([
       404,
-      expect.stringMatching(/variable with this key\.$/),
+      expect.stringMatching(/variable with this key\. Keys are case-sensitive\.$/),
     ])
     expect((await deleteVariable(other, 'DATABASE_URL', { key })).status).toBe(404)
     expect(await variables(workspace)).toHaveLength(1)
@@ -192,7 +192,10 @@ describe('deleteEnvironmentVariable', () => {
     const { workspace, projectId } = await withVariable()
     const key = await workspace.addKey({ projectIds: [await workspace.addProject()] })
     const { status, body } = await deleteVariable(projectId, 'MISSING', { key })
-    expect([status, body.error]).toEqual([404, 'The project has no environment variable with this key.'])
+    expect([status, body.error]).toEqual([
+      404,
+      'The project has no environment variable with this key. Keys are case-sensitive.',
+    ])
   })
 
   it('returns 409 if the project is archived, and keeps the variable', async () => {
@@ -485,7 +488,7 @@ describe('setEnvironmentVariables', () => {
     const tooMany = await setVariables(projectId, numbered(101, 'newer'), { key })
     expect([tooMany.status, tooMany.body.error]).toEqual([
       400,
-      'variables has too many items; got an array of length 101; allowed: 1 to 100 variables.',
+      'variables has too many items; got an array of length 101; allowed: an array of 1 to 100 variables.',
     ])
     expect(await valuesOf(workspace, projectId)).toEqual({ ...numbered(100), OTHER: 'old' })
   })

@@ -78,7 +78,10 @@ describe.each(readers)('$operationId', ({ operationId, contract, row }) => {
 
   it('reads no large body for a key without the scope', async () => {
     expect(await refused({ scopes: [] })).toEqual(
-      all({ status: 400, error: `This API key lacks the scope "${contract.scope}".` }),
+      all({
+        status: 400,
+        error: `This API key lacks the scope "${contract.scope}". Use a key that has it; GET /v1/me shows the scopes of a key.`,
+      }),
     )
   })
 

@@ -230,7 +230,10 @@ describe('updatePin', () => {
     const [a, b] = pins as [Pin, Pin]
     const withoutScope = await workspace.addKey({ scopes: ['skills:read'] })
     const first = await place(withoutScope, b, 'before', a)
-    expect([first.status, first.body.error]).toEqual([400, 'This API key lacks the scope "pins:write".'])
+    expect([first.status, first.body.error]).toEqual([
+      400,
+      'This API key lacks the scope "pins:write". Use a key that has it; GET /v1/me shows the scopes of a key.',
+    ])
     const withoutUser = await workspace.addKey({ userId: null })
     expect((await place(withoutUser, b, 'before', a)).status).toBe(400)
     expect(await workspace.pins()).toEqual(names([a, b]))

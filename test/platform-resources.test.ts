@@ -160,7 +160,7 @@ describe.each(KINDS)('$path', (kind) => {
     expect((await list()).body.items[0]).toEqual(expect.objectContaining({ id: all[0] }))
     expect(await walk(list, `?limit=${last}`)).toEqual([all])
     expect(await walk(list, `?limit=${last - 1}`)).toEqual([all.slice(0, -1), all.slice(-1)])
-    expect(await walk(list, '?limit=2&unknown=1')).toEqual(
+    expect(await walk(list, '?limit=2')).toEqual(
       Array.from({ length: Math.ceil(last / 2) }, (_, page) => all.slice(page * 2, page * 2 + 2)),
     )
     const [first = '', second = ''] = all

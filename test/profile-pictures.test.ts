@@ -131,7 +131,7 @@ describe('deleteProfilePicture', () => {
     const scope = await deletePicture(workspace.userId, { key: withoutScope })
     expect([scope.status, scope.body.error]).toEqual([
       400,
-      'This API key lacks the scope "profile-picture:write".',
+      'This API key lacks the scope "profile-picture:write". Use a key that has it; GET /v1/me shows the scopes of a key.',
     ])
     const withoutUser = await workspace.addKey({ userId: null })
     expect((await deletePicture(workspace.userId, { key: withoutUser })).status).toBe(400)

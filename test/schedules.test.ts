@@ -330,7 +330,7 @@ describe('createProjectSchedule', () => {
     ],
     [
       { cron: '@daily', timezone: 'UTC', Cron: '@daily' },
-      /^Cron is not a known property; known: cron, timezone\.$/,
+      /^Cron is not a known property; known: cron, timezone\. Did you mean cron\?$/,
     ],
     [
       { cron: '@daily', timezone: 'UTC', enabledAt: null },
@@ -1268,11 +1268,7 @@ describe('previewSchedule', () => {
     [{ count: '' }, /^count is not a whole number;/],
     [{ from: '1969-12-31T23:59:59.999Z' }, /^from is out of range;.*1970/],
     [{ from: '3000-01-01T00:00:00.000Z' }, /^from is out of range;.*2999/],
-    [{ from: '2026-03-29' }, /^from has the wrong format;/],
-    [{ from: '2026-03-29T01:00:00Z' }, /^from has the wrong format;/],
-    [{ from: '2026-03-29T01:00:00.000+02:00' }, /^from has the wrong format;/],
-    [{ from: '2026-02-30T01:00:00.000Z' }, /^from has the wrong format;/],
-    [{ from: '' }, /^from has the wrong format;/],
+    [{ from: '' }, /^from is not an RFC 3339 time;/],
     [{ timezone: '+02:00' }, /^timezone is not an IANA time zone;/],
     [{ timezone: 'PST' }, /^timezone is not an IANA time zone;/],
     [{ timezone: '' }, /^timezone /],
@@ -1301,6 +1297,15 @@ describe('previewSchedule', () => {
     ['2026-03-10T11:59:59.999Z', '2026-03-10T12:00:00.000Z'],
     ['2026-03-10T12:00:00.000Z', '2026-03-10T12:01:00.000Z'],
     ['2999-12-31T23:59:59.999Z', '3000-01-01T00:00:00.000Z'],
+    ['2026-03-10T12:00:00Z', '2026-03-10T12:01:00.000Z'],
+    ['2026-03-10t12:00:00z', '2026-03-10T12:01:00.000Z'],
+    ['2026-03-10T14:00:00+02:00', '2026-03-10T12:01:00.000Z'],
+    ['2026-03-10t06:30:00.0-05:30', '2026-03-10T12:01:00.000Z'],
+    ['2026-03-10T12:00:00-00:00', '2026-03-10T12:01:00.000Z'],
+    ['2026-03-11T11:59:00+23:59', '2026-03-10T12:01:00.000Z'],
+    ['2028-02-29T23:59:59.99999Z', '2028-03-01T00:00:00.000Z'],
+    [`2026-03-10T11:59:59.${'9'.repeat(200)}Z`, '2026-03-10T12:00:00.000Z'],
+    ['1969-12-31T23:30:00-01:00', '1970-01-01T00:31:00.000Z'],
   ])('begins strictly after %s', async (from, at) => {
     const { preview } = await withPreview()
     expect((await preview({ cron: '* * * * *', from, count: '1' })).body.items[0].at).toBe(at)

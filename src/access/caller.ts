@@ -143,7 +143,11 @@ export class Caller {
 
   #requireScope({ isInScope, callerUserId }: CallerFacts): void {
     const { scope, actsAsUser } = this.#callerScope
-    if (!isInScope) throw new ApiError('missing_scope', `This API key lacks the scope "${scope}".`)
+    if (!isInScope)
+      throw new ApiError(
+        'missing_scope',
+        `This API key lacks the scope "${scope}". Use a key that has it; GET /v1/me shows the scopes of a key.`,
+      )
     if (actsAsUser && callerUserId === null) {
       throw new ApiError(
         'user_required',

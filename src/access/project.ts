@@ -20,7 +20,11 @@ export const projectExists = precondition(
 export const reached = (holds: SQL | undefined) =>
   precondition(
     holds,
-    () => new ApiError('project_forbidden', 'This API key is restricted to other projects.'),
+    () =>
+      new ApiError(
+        'project_forbidden',
+        'This API key is restricted to other projects. Use a key that may use this project.',
+      ),
   )
 
 export const withinReach = (projectId: SQLWrapper) => reached(isInReach(projectId))

@@ -105,7 +105,11 @@ function split(expression: string): FiveFields {
   }
   if (fields.length !== 5) {
     const allowed = 'minute, hour, day of month, month and day of week'
-    throw new CronError('does not have five fields', allowed, String(fields.length))
+    throw new CronError(
+      'does not have five fields',
+      allowed,
+      `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`,
+    )
   }
   return fields as FiveFields
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { ApiError, type Problem } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
 import { problemOfJson } from './json-bounds.ts'
+import { parseJson } from './parse-json.ts'
 import { describeProblem, describeSent, describeSize } from './problems.ts'
 
 /** The size limit of a body if the contract has none. A larger body is read only after its key was looked up. */
@@ -34,24 +35,44 @@ export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment>
     const bytes = new Uint8Array(await readBytes(c.req.raw, limitBytes, caller))
     const sizeProblem = problemOfJson(bytes)
     if (sizeProblem) throw await caller.inputError(describeProblem('body', sizeProblem))
-    const value = parse(bytes)
-    if (value === undefined) throw await caller.inputError(describeProblem('body', notJson(bytes)))
+    const { value, problem } = parseBody(bytes)
+    if (problem) throw await caller.inputError(describeProblem('body', problem))
     c.req.json = async () => value as never
     await next()
   }
 }
 
-function problemOfType(contentType: string | undefined): Problem | undefined {
-  const allowed = '"application/json" in UTF-8'
-  if (contentType === undefined) return { wrong: 'is missing', allowed }
-  if (JSON_TYPE.test(contentType)) return undefined
-  return { wrong: 'is not supported', sent: describeSent(contentType), allowed }
+/** Refuses a form, whose envelope would be stored with the file. The body of an upload is the bytes themselves. */
+export const requireBytes: MiddlewareHandler<HonoEnvironment> = async (c, next) => {
+  const [type = ''] = c.req.header('Content-Type')?.split(';') ?? []
+  if (/^multipart\//i.test(type.trim())) {
+    const problem = {
+      wrong: 'is not supported',
+      sent: describeSent(type.trim()),
+      allowed: 'the bytes of the file as the body',
+      advice: 'With curl: --data-binary @file instead of --form.',
+    }
+    throw await c.get('caller').inputError(describeProblem('Content-Type', problem))
+  }
+  await next()
 }
 
-function notJson({ byteLength }: Uint8Array): Problem {
-  const allowed = 'JSON in UTF-8'
-  if (byteLength === 0) return { wrong: 'is empty', allowed }
-  return { wrong: 'is not valid JSON in UTF-8', sent: `${byteLength} bytes`, allowed }
+function problemOfType(contentType: string | undefined): Problem | undefined {
+  const allowed = '"application/json" in UTF-8'
+  const advice = 'Send the header "Content-Type: application/json".'
+  if (contentType === undefined) return { wrong: 'is missing', allowed, advice }
+  if (JSON_TYPE.test(contentType)) return undefined
+  return { wrong: 'is not supported', sent: describeSent(contentType), allowed, advice }
+}
+
+function parseBody(bytes: Uint8Array): { value?: unknown; problem?: Problem | undefined } {
+  const text = decode(bytes)
+  if (text === undefined)
+    return {
+      problem: { wrong: 'is not valid UTF-8', sent: `${bytes.byteLength} bytes`, allowed: 'JSON in UTF-8' },
+    }
+  if (text.trim() === '') return { problem: { wrong: 'is empty', allowed: 'JSON in UTF-8' } }
+  return parseJson(text)
 }
 
 /**
@@ -91,25 +112,20 @@ async function readUpTo(
   return new Blob(chunks).arrayBuffer()
 }
 
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(decode(bytes))
-  } catch {
-    return undefined
-  }
-}
-
 const PIECE_BYTES = 2 ** 20
 
 /**
  * Decodes in pieces, because workerd's decoder needs 15 times the memory of the bytes that it decodes at once.
- * @returns the text, without a byte order mark.
- * @throws {TypeError} if the bytes are not UTF-8.
+ * @returns the text, without a byte order mark; undefined if the bytes are not UTF-8.
  */
-function decode(bytes: Uint8Array): string {
+function decode(bytes: Uint8Array): string | undefined {
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
   let text = ''
-  for (let start = 0; start < bytes.length; start += PIECE_BYTES)
-    text += utf8.decode(bytes.subarray(start, start + PIECE_BYTES), { stream: true })
-  return text + utf8.decode()
+  try {
+    for (let start = 0; start < bytes.length; start += PIECE_BYTES)
+      text += utf8.decode(bytes.subarray(start, start + PIECE_BYTES), { stream: true })
+    return text + utf8.decode()
+  } catch {
+    return undefined
+  }
 }

@@ -1,5 +1,5 @@
 /** An operation as code: its contract and its handler. */
-import type * as z from 'zod/mini'
+import * as z from 'zod/mini'
 import type { RequestContext } from '../access/request-context.ts'
 import type { Contract, JsonSuccess, Success } from './contract.ts'
 
@@ -28,10 +28,14 @@ type AnswerWith<S extends Success> = S extends JsonSuccess
 
 export interface Endpoint<C extends Contract = Contract> {
   readonly contract: C
+  /** The query parameters of the contract, and no other. */
+  readonly query: z.ZodMiniObject
   handle(input: Input<C>, context: RequestContext): Promise<Answer<C>>
 }
 
+const NO_QUERY: z.ZodMiniObject = z.object({})
+
 /** Checks a handler against its contract. */
 export function endpoint<const C extends Contract>(contract: C, handle: Endpoint<C>['handle']): Endpoint<C> {
-  return { contract, handle }
+  return { contract, query: z.catchall(contract.query ?? NO_QUERY, z.never()), handle }
 }

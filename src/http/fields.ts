@@ -60,18 +60,21 @@ export function wholeNumber(min: number, max = Number.POSITIVE_INFINITY) {
     .register(docs, { pattern: DIGITS.source })
 }
 
-const lengthOfText = (min: number, max: number) => `${min} to ${max} characters`
+function lengthOfText(min: number, max: number, { example }: Documentation): string {
+  const length = `${min} to ${max} characters`
+  return example === undefined ? length : `${length}, such as ${JSON.stringify(example)}`
+}
 
 /** Text of up to `max` code points before NFC, which makes one code point of up to four units, such as U+1F82. */
-function boundedText(min: number, max: number) {
-  const sent = `more than ${max} characters`
-  return boundedString(4 * max, { wrong: 'is too long', sent, allowed: lengthOfText(min, max) })
+function boundedText(max: number, allowed: string) {
+  return boundedString(4 * max, { wrong: 'is too long', sent: `more than ${max} characters`, allowed })
 }
 
 /** Text of `min` to `max` code points, without NUL and without lone surrogates. */
 export function text(min: number, max: number, documentation: Documentation = {}) {
-  return boundedText(min, max)
-    .check(check(problemOfCharacters), check(problemOfLength(min, max)))
+  const allowed = lengthOfText(min, max, documentation)
+  return boundedText(max, allowed)
+    .check(check(problemOfCharacters), check(problemOfLength(min, max, allowed)))
     .register(docs, { minLength: min, maxLength: max, ...documentation })
 }
 
@@ -81,13 +84,13 @@ function problemOfCharacters(value: string): Problem | undefined {
   return undefined
 }
 
-function problemOfLength(min: number, max: number) {
+function problemOfLength(min: number, max: number, allowed: string) {
   return (value: string): Problem | undefined => {
     // A code point has one or two UTF-16 units, so most texts need not be split.
     const length = value.length <= max && value.length >= 2 * min ? value.length : [...value].length
     if (length >= min && length <= max) return undefined
     const wrong = length < min ? 'is too short' : 'is too long'
-    return { wrong, sent: `${length} characters`, allowed: lengthOfText(min, max) }
+    return { wrong, sent: `${length} characters`, allowed }
   }
 }
 
@@ -121,7 +124,7 @@ export function isUuid(value: string): boolean {
 
 /** An id of the host platform: any text. A UUID is stored in lower case. */
 export function externalId(documentation: Documentation) {
-  return text(1, 255)
+  return text(1, 255, documentation)
     .check(
       rule((value) => value !== '.' && value !== '..', 'is not an id', 'ids other than "." and ".."'),
       z.overwrite((value) => (isUuid(value) ? value.toLowerCase() : value)),
@@ -129,7 +132,7 @@ export function externalId(documentation: Documentation) {
     .register(docs, { minLength: 1, maxLength: 255, ...documentation })
 }
 
-/** An instant: ISO 8601 in UTC, with milliseconds. */
+/** An instant of a response: RFC 3339 in UTC, with milliseconds. */
 export function instant() {
   const allowed = `an instant such as "${EXAMPLE_INSTANT}"`
   return boundedString(EXAMPLE_INSTANT.length, { wrong: 'has the wrong format', allowed })
@@ -137,13 +140,59 @@ export function instant() {
     .register(docs, { example: EXAMPLE_INSTANT })
 }
 
+const MAX_TIME_LENGTH = 255
+/** A space is the `+` of an offset that a query was sent with as it is. */
+const TIME =
+  /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(Z|[ +-](?:[01]\d|2[0-3]):[0-5]\d)?$/i
+const EXAMPLE_TIMES = '"2026-03-29T01:00:00Z" or "2026-03-29T03:00:00+02:00"'
+
+/** An instant of a request: any form of RFC 3339, which becomes the form of `instant`, without what is below a millisecond. */
+export function time() {
+  const allowed = `an RFC 3339 time such as ${EXAMPLE_TIMES}`
+  return boundedString(MAX_TIME_LENGTH, {
+    wrong: 'is too long',
+    sent: `more than ${MAX_TIME_LENGTH} characters`,
+    allowed,
+  })
+    .check(check(problemOfTime(allowed)), z.overwrite(instantOf))
+    .register(docs, { format: 'date-time', example: EXAMPLE_INSTANT })
+}
+
+function problemOfTime(allowed: string) {
+  return (text: string): Problem | undefined => {
+    const match = TIME.exec(text)
+    if (!match) return { wrong: 'is not an RFC 3339 time', allowed }
+    const [, date = '', second, offset] = match
+    if (offset === undefined) return { wrong: 'has no UTC offset', allowed }
+    if (offset.startsWith(' ')) {
+      const advice = 'In a query, a "+" means a space; write it as "%2B".'
+      return { wrong: 'has a space before its UTC offset', allowed, advice }
+    }
+    if (second === '60') return { wrong: 'is a leap second', allowed: 'seconds from 00 to 59' }
+    // JavaScript reads 30 February as 2 March.
+    if (!new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date))
+      return {
+        wrong: 'has a date that does not exist',
+        allowed: 'months 01 to 12, and days that the month has',
+      }
+    return /^\d{4}-/.test(instantOf(text))
+      ? undefined
+      : { wrong: 'is out of range', allowed: 'years 0000 to 9999 in UTC' }
+  }
+}
+
+function instantOf(time: string): string {
+  return new Date(time.toUpperCase()).toISOString()
+}
+
 /** A path below a folder, in its only form: `a/b.md`, in Unicode's normal form NFC. */
 export function relativePath(max: number, documentation: Documentation = {}) {
-  return boundedText(1, max)
+  const allowed = lengthOfText(1, max, documentation)
+  return boundedText(max, allowed)
     .check(
       z.normalize('NFC'),
       check(problemOfCharacters),
-      check(problemOfLength(1, max)),
+      check(problemOfLength(1, max, allowed)),
       rule(
         isRelativePath,
         'is not a relative path',

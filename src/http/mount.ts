@@ -5,7 +5,13 @@ import type { HonoBase as Hono } from 'hono/hono-base'
 import type * as z from 'zod/mini'
 import { Caller } from '../access/caller.ts'
 import { RequestContext } from '../access/request-context.ts'
-import { BODY_LIMIT_BYTES, readJson, requireDeclaredLength, requireLengthWithin } from './body.ts'
+import {
+  BODY_LIMIT_BYTES,
+  readJson,
+  requireBytes,
+  requireDeclaredLength,
+  requireLengthWithin,
+} from './body.ts'
 import type { HonoEnvironment } from './context.ts'
 import type { Contract } from './contract.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -21,16 +27,10 @@ export interface Operation {
 /** An operation with what does not depend on the request. */
 interface LoadedOperation extends Endpoint {
   readonly validators: readonly MiddlewareHandler[]
-  readonly queryNames: readonly string[]
 }
 
 function prepare(endpoint: Endpoint): LoadedOperation {
-  const { contract } = endpoint
-  return {
-    ...endpoint,
-    validators: validatorsOf(contract),
-    queryNames: Object.keys(contract.query?.shape ?? {}),
-  }
+  return { ...endpoint, validators: validatorsOf(endpoint) }
 }
 
 type Target = 'param' | 'query' | 'header' | 'json'
@@ -40,13 +40,13 @@ export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operat
   let loaded: Promise<LoadedOperation> | undefined
   app.on(method, [honoPath(path)], async (c) => {
     loaded ??= load().then(prepare)
-    const { contract, handle, validators, queryNames } = await loaded
+    const { contract, handle, validators } = await loaded
     requireLengthWithin(contract.bodyLimitBytes ?? BODY_LIMIT_BYTES, c.req.raw)
     if (contract.upload?.needsLength) requireDeclaredLength(c.req.raw)
     c.set('contract', contract)
     const caller = await Caller.open(c.req.raw, c.env, c.executionCtx, contract)
     c.set('caller', caller)
-    await requireDecodable(c, queryNames)
+    await requireDecodable(c, contract.takesSecret)
     for (const validator of validators) await validator(c, async () => {})
 
     const valid = (target: Target) => c.req.valid(target as never)
@@ -100,12 +100,14 @@ function fillPath(template: string, params: Readonly<Record<string, string>>): s
   return template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
 }
 
-function validatorsOf({ params, query, headers, body, bodyLimitBytes, takesSecret }: Contract) {
+function validatorsOf({ contract, query }: Endpoint) {
+  const { params, headers, body, bodyLimitBytes, takesSecret, upload } = contract
   return [
     validate('param', params),
-    ...(query ? [validate('query', query)] : []),
+    validate('query', query),
     ...(headers ? [validate('header', headers)] : []),
     ...(body ? [readJson(bodyLimitBytes ?? BODY_LIMIT_BYTES), validate('json', body, takesSecret)] : []),
+    ...(upload ? [requireBytes] : []),
   ] as MiddlewareHandler[]
 }
 
@@ -113,26 +115,27 @@ function validate(target: Target, schema: z.ZodMiniObject, isSecret = false): Mi
   return zValidator(target, schema, async (result, c) => {
     if (result.success) return
     const { data, error } = result
-    throw await c.get('caller').inputError(describeProblems(error.issues, { schema, data, isSecret }))
+    const noun = target === 'query' ? 'query parameter' : undefined
+    throw await c.get('caller').inputError(describeProblems(error.issues, { schema, data, isSecret, noun }))
   }) as MiddlewareHandler
 }
 
-/** @throws {ApiError} 400 if the path or a known query parameter is not percent-encoded UTF-8. */
-async function requireDecodable(c: Context<HonoEnvironment>, parameters: readonly string[]): Promise<void> {
+/** @throws {ApiError} 400 if the path or the query is not percent-encoded UTF-8. */
+async function requireDecodable(c: Context<HonoEnvironment>, isSecret = false): Promise<void> {
   const pairs = /\?([^#]*)/.exec(c.req.url)?.[1]?.split('&') ?? []
-  const known = pairs.filter((pair) => parameters.includes(decode(pair.replace(/=.*/s, '')) ?? ''))
-  const wrong = [...c.req.path.split('/'), ...known].find((text) => decode(text) === undefined)
+  const wrong = [...c.req.path.split('/'), ...pairs].find((text) => !isDecodable(text))
   if (wrong === undefined) return
-  const place = known.includes(wrong) ? 'query' : 'path'
-  const problem = { wrong: 'cannot be decoded', sent: describeSent(wrong), allowed: 'percent-encoded UTF-8' }
-  throw await c.get('caller').inputError(describeProblem(place, problem))
+  const sent = describeSent(wrong, isSecret)
+  const advice = 'Encode text as UTF-8, and a percent sign as "%25".'
+  const problem = { wrong: 'cannot be decoded', sent, allowed: 'percent-encoded UTF-8', advice }
+  throw await c.get('caller').inputError(describeProblem(pairs.includes(wrong) ? 'query' : 'path', problem))
 }
 
-/** The text without percent-encoding, or undefined if it is not UTF-8. */
-function decode(text: string): string | undefined {
+function isDecodable(text: string): boolean {
   try {
-    return decodeURIComponent(text)
+    decodeURIComponent(text)
+    return true
   } catch {
-    return undefined
+    return false
   }
 }

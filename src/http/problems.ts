@@ -6,6 +6,7 @@
  */
 import type * as z from 'zod/mini'
 import type { Problem } from '../errors.ts'
+import { closest, closestName } from './closest.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -15,6 +16,8 @@ export interface Validated {
   readonly data: unknown
   /** True if the data may hold a secret at any place, so that neither a value nor an unknown name is repeated. */
   readonly isSecret: boolean
+  /** What the names of an object in the data are, if not properties. */
+  readonly noun?: 'query parameter' | undefined
 }
 
 const MAX_PROBLEMS = 5
@@ -23,18 +26,21 @@ const MAX_VALUE_LENGTH = 40
 /** API keys and signing secrets of this service, which clients send at the wrong place. */
 const SECRET = /wsk_|whsec_/
 
-export function describeProblems(issues: readonly Issue[], validated: Validated): string {
+export function describeProblems(found: readonly Issue[], validated: Validated): string {
+  const issues = withoutMisspelt(found, validated)
   // Each issue has at least one problem. A large body can have a million, of which few are described.
-  const sentences = issues.slice(0, MAX_PROBLEMS).flatMap((issue) => describeIssue(issue, validated))
+  const sentences = issues
+    .slice(0, MAX_PROBLEMS)
+    .flatMap((issue, index) => describeIssue(issue, validated, issues.slice(0, index)))
   const count = issues.reduce((sum, issue) => sum + countOf(issue), 0)
   const rest = count - MAX_PROBLEMS
   const more = rest > 0 ? [`And ${rest} more ${rest === 1 ? 'problem' : 'problems'}.`] : []
   return [...sentences.slice(0, MAX_PROBLEMS), ...more].join(' ')
 }
 
-export function describeProblem(name: string, { wrong, sent, allowed }: Problem): string {
+export function describeProblem(name: string, { wrong, sent, allowed, advice }: Problem): string {
   const got = sent === undefined ? '' : `; got ${sent}`
-  return `${name} ${wrong}${got}; allowed: ${allowed}.`
+  return `${name} ${wrong}${got}; allowed: ${allowed}.${advice === undefined ? '' : ` ${advice}`}`
 }
 
 /** What was sent, as far as it may be repeated: `"beside"`, `12`, `an array of length 3`. */
@@ -58,18 +64,49 @@ export function describeSize(bytes: number): string {
   return `${bytes / size} ${unit}`
 }
 
-function describeIssue(issue: Issue, validated: Validated): string[] {
-  const { schema, data, isSecret } = validated
-  if (issue.code !== 'unrecognized_keys')
-    return [describeProblem(nameOf(issue.path), problemOf(issue, valueAt(data, issue.path), validated))]
+/** @param earlier the issues that are described before it. */
+function describeIssue(issue: Issue, validated: Validated, earlier: readonly Issue[]): string[] {
+  const { schema, data, isSecret, noun = 'property' } = validated
+  if (issue.code !== 'unrecognized_keys') {
+    const problem = problemOf(issue, valueAt(data, issue.path), validated)
+    const isRepeated = earlier.some((other) => hasSameList(other, issue))
+    return [
+      describeProblem(nameOf(issue.path), { ...problem, ...(isRepeated && { allowed: 'the same values' }) }),
+    ]
+  }
   const known = namesAt(schema, issue.path).join(', ') || 'none'
-  return issue.keys
-    .slice(0, MAX_PROBLEMS)
-    .map((key) => nameOf([...issue.path, isSecret ? '…' : key]))
-    .map((name) => `${name} is not a known property; known: ${known}.`)
+  return issue.keys.slice(0, MAX_PROBLEMS).map((key) => {
+    const name = nameOf([...issue.path, isSecret ? '…' : key])
+    const meant = meantBy(key, issue, validated)
+    const advice = meant === undefined ? '' : ` Did you mean ${meant}?`
+    return `${name} is not a known ${noun}; known: ${known}.${advice}`
+  })
 }
 
-function problemOf(issue: Issue, value: unknown, { schema, isSecret }: Validated): Problem {
+/** The known name that an unknown one probably means. */
+function meantBy(key: string, { path }: Issue, { schema, isSecret }: Validated): string | undefined {
+  return isSecret ? undefined : closestName(key, namesAt(schema, path))
+}
+
+/** The issues without those that a name is missing that was only misspelt. */
+function withoutMisspelt(issues: readonly Issue[], validated: Validated): readonly Issue[] {
+  const meant = issues
+    .filter((issue) => issue.code === 'unrecognized_keys')
+    .slice(0, MAX_PROBLEMS)
+    .flatMap((issue) =>
+      issue.keys
+        .slice(0, MAX_PROBLEMS)
+        .map((key) => nameOf([...issue.path, meantBy(key, issue, validated) ?? key])),
+    )
+  const isMisspelt = ({ code, path }: Issue) =>
+    code !== 'unrecognized_keys' &&
+    valueAt(validated.data, path) === undefined &&
+    meant.includes(nameOf(path))
+  return meant.length === 0 ? issues : issues.filter((issue) => !isMisspelt(issue))
+}
+
+function problemOf(issue: Issue, value: unknown, validated: Validated): Problem {
+  const { schema, isSecret } = validated
   const allowed = allowedBy(issue, schema)
   const sent = describeSent(value, isSecret)
   if (issue.code === 'custom') {
@@ -78,14 +115,28 @@ function problemOf(issue: Issue, value: unknown, { schema, isSecret }: Validated
     return { ...shown, allowed, ...(issue.params as Pick<Problem, 'wrong'>) }
   }
   if (value === undefined) return { wrong: 'is missing', allowed }
-  if (isRepeated(issue, value)) return { wrong: 'has several values', allowed: 'one value' }
-  return { wrong: wrongBy(issue), sent, allowed }
+  if (isRepeated(value, validated)) return { wrong: 'has several values', allowed: 'one value' }
+  const meant = isSecret || !hasLongList(issue) ? undefined : closest(String(value), issue.values.map(String))
+  return { wrong: wrongBy(issue), sent, allowed, ...(meant && { advice: `Did you mean "${meant}"?` }) }
+}
+
+type ValueIssue = Extract<Issue, { code: 'invalid_value' }>
+
+const MANY_VALUES = 6
+
+/** True if the issue has a list of allowed values that is long: it is written once, and searched for what was meant. */
+function hasLongList(issue: Issue): issue is ValueIssue {
+  return issue.code === 'invalid_value' && issue.values.length >= MANY_VALUES
+}
+
+/** True if both are of one schema. */
+function hasSameList(a: Issue, b: Issue): boolean {
+  return hasLongList(a) && hasLongList(b) && a.values === b.values
 }
 
 /** True for a query parameter that was sent several times. */
-function isRepeated(issue: Issue, value: unknown): boolean {
-  const isString = issue.code === 'invalid_type' && issue.expected === 'string'
-  return isString && issue.path.length === 1 && Array.isArray(value) && value.length > 1
+function isRepeated(value: unknown, { noun }: Validated): boolean {
+  return noun === 'query parameter' && Array.isArray(value)
 }
 
 function wrongBy(issue: Issue): string {

@@ -36,7 +36,12 @@ export const apiKeyRows: Rows = {
   retrieveMe: {
     prepare: async () => ({ path: '/v1/me', ids: [] }),
     namesNothing: true,
-    variations: {},
+    variations: {
+      'an unknown query parameter': {
+        status: 400,
+        apply: async (_, example) => ({ ...example, path: '/v1/me?expand=user' }),
+      },
+    },
   },
 
   createApiKey: {

@@ -209,7 +209,8 @@ it("reports the service's own words", async () => {
   write('b', { 'SKILL.md': entry('refused-too') })
   const reader = { name: 'reader', scopes: ['skills:read'] }
   const { token } = (await service.send<{ token: string }>('POST', '/v1/api-keys', reader)).body
-  const refusal = 'This API key lacks the scope "skills:write".'
+  const refusal =
+    'This API key lacks the scope "skills:write". Use a key that has it; GET /v1/me shows the scopes of a key.'
   expect(await push(['a', 'b'], ['--url', url, '--key', token])).toEqual({
     status: 1,
     printed: [],

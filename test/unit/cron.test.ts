@@ -298,8 +298,8 @@ describe('a cron expression', () => {
   })
 
   it('is refused with its number of fields', () => {
-    expect(problemOfCron('0 0 0 * * *')?.sent).toBe('6')
-    expect(problemOfCron('0 0 *')?.sent).toBe('3')
+    expect(problemOfCron('0 0 0 * * *')?.sent).toBe('6 fields')
+    expect(problemOfCron('0 0 *')?.sent).toBe('3 fields')
   })
 
   it('is accepted or refused with a message, for random texts', () => {

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
-import { docs, externalId, instant, overlapSeconds, rule, text, uuid } from '../../http/fields.ts'
+import { docs, externalId, instant, overlapSeconds, rule, text, time, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
@@ -90,7 +90,7 @@ export const createApiKeyContract = {
     .strictObject({
       name: text(1, 255, { description: 'The display name.' }),
       scopes: z
-        .array(z.enum(SCOPES), `up to ${SCOPES.length} scopes`)
+        .array(z.enum(SCOPES), `an array of up to ${SCOPES.length} scopes`)
         .check(z.maxLength(SCOPES.length), rule(isUnique, 'has a scope several times', 'each scope once'))
         .register(docs, { description: 'What the key may do.' }),
       userId: z
@@ -100,7 +100,7 @@ export const createApiKeyContract = {
         .optional(
           z.nullable(
             z
-              .array(externalId({}), `up to ${MAX_PROJECTS} projects`)
+              .array(externalId({}), `an array of up to ${MAX_PROJECTS} projects`)
               .check(
                 z.maxLength(MAX_PROJECTS),
                 rule(isUnique, 'has a project several times', 'each project once'),
@@ -110,9 +110,9 @@ export const createApiKeyContract = {
         .register(docs, {
           description: 'The projects that the key is restricted to; null if it is not restricted.',
         }),
-      expiresAt: z
-        .optional(z.nullable(instant()))
-        .register(docs, { description: 'When the key expires; null if it never expires.' }),
+      expiresAt: z.optional(z.nullable(time())).register(docs, {
+        description: 'When the key expires, in any form of RFC 3339; null if it never expires.',
+      }),
     })
     .register(docs, {
       id: 'NewApiKey',

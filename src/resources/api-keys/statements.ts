@@ -93,7 +93,7 @@ export const creatable = requiring([earlierKey], {
     (_, expiresAt) =>
       new ApiError(
         'invalid_input',
-        `expiresAt is not in the future; got "${expiresAt}"; allowed: a time to come.`,
+        `expiresAt is not in the future; got "${expiresAt}"; allowed: a time after now.`,
       ),
   ),
   userExists: precondition(
@@ -114,19 +114,35 @@ export const creatable = requiring([earlierKey], {
   callerIsUnrotated: callerIsUnrotated(),
   callerHasScopes: precondition(
     hasScopes(scopes),
-    () => new ApiError('exceeds_own_key', 'scopes has a scope that your API key lacks.'),
+    () =>
+      new ApiError(
+        'exceeds_own_key',
+        'scopes has a scope that your API key lacks. Leave it out, or use an API key that has it.',
+      ),
   ),
   userIsInReach: precondition(
     actsAs(newUserId),
-    () => new ApiError('exceeds_own_key', 'userId is not the user that your API key acts as.'),
+    () =>
+      new ApiError(
+        'exceeds_own_key',
+        'userId is not the user that your API key acts as. Leave it out, or use an API key that acts as no user.',
+      ),
   ),
   projectsAreInReach: precondition(
     includesProjects(newProjectIds),
-    () => new ApiError('exceeds_own_key', 'projectIds goes beyond the projects of your API key.'),
+    () =>
+      new ApiError(
+        'exceeds_own_key',
+        'projectIds goes beyond the projects of your API key. Leave it out, or use an API key that may use these projects.',
+      ),
   ),
   callerLivesAsLong: precondition(
     livesUntil(newExpiresAt),
-    () => new ApiError('exceeds_own_key', 'expiresAt goes beyond the end of your API key.'),
+    () =>
+      new ApiError(
+        'exceeds_own_key',
+        'expiresAt goes beyond the end of your API key. Leave it out, or use an API key that is valid for longer.',
+      ),
   ),
   earlierKeyId,
   // A rotation replaces one key by another, so it always fits.
@@ -205,11 +221,19 @@ export const rotatable = requiring(
     keyIsInReach,
     callerHasScopes: precondition(
       hasScopes(named.scopes),
-      () => new ApiError('exceeds_own_key', 'The API key has scopes that yours lacks.'),
+      () =>
+        new ApiError(
+          'exceeds_own_key',
+          'The API key has scopes that yours lacks. Use an API key that has them.',
+        ),
     ),
     callerLivesAsLong: precondition(
       livesUntil(named.expiresAt),
-      () => new ApiError('exceeds_own_key', 'The API key ends after yours.'),
+      () =>
+        new ApiError(
+          'exceeds_own_key',
+          'The API key ends after yours. Use an API key that is valid for longer.',
+        ),
     ),
     earlierKeyId,
     keyIsUnrotated: precondition(

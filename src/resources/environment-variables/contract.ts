@@ -8,7 +8,12 @@ import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from
 const variableKey = text(1, 255, {
   description: 'The name of the variable.',
   example: 'DATABASE_URL',
-}).check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and underscores, not beginning with a digit'))
+}).check(
+  z.regex(
+    /^[A-Za-z_][A-Za-z0-9_]*$/,
+    'letters, digits and underscores, not beginning with a digit, such as "DATABASE_URL"',
+  ),
+)
 
 const projectId = externalId({ description: 'The ID of the project.', example: 'website' })
 const params = z.object({ projectId, key: variableKey })
@@ -148,7 +153,10 @@ export const setEnvironmentVariablesContract = {
   body: z
     .strictObject({
       variables: z
-        .array(z.strictObject({ key: variableKey, value }), `1 to ${MAX_VARIABLES_PER_REQUEST} variables`)
+        .array(
+          z.strictObject({ key: variableKey, value }),
+          `an array of 1 to ${MAX_VARIABLES_PER_REQUEST} variables`,
+        )
         .check(
           z.minLength(1),
           z.maxLength(MAX_VARIABLES_PER_REQUEST),

@@ -30,7 +30,10 @@ const namedVariable: Join = {
 const variableExists = precondition(
   isNotNull(environmentVariables.key),
   () =>
-    new ApiError('environment_variable_not_found', 'The project has no environment variable with this key.'),
+    new ApiError(
+      'environment_variable_not_found',
+      'The project has no environment variable with this key. Keys are case-sensitive.',
+    ),
 )
 
 export const deletable = requiring([namedProject, namedVariable], {

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
-import { INTERNAL_ERROR, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 export const retrieveMeContract = {
   operationId: 'retrieveMe',
@@ -48,5 +48,5 @@ export const retrieveMeContract = {
       },
     },
   },
-  errors: { 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE },
+  errors: { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE },
 } as const satisfies Contract

@@ -48,7 +48,9 @@ export const putProfilePicture = endpoint(
     const contentType = imageTypeOf(bytes)
     if (!contentType) {
       const sent = `${bytes.byteLength} bytes`
-      const problem = { wrong: 'is not an image of a known type', sent, allowed: 'PNG, JPEG, GIF and WebP' }
+      const allowed = 'a PNG, JPEG, GIF or WebP image'
+      const advice = 'Send the bytes of the image as the body, not JSON, Base64 or a form.'
+      const problem = { wrong: 'is not an image of a known type', sent, allowed, advice }
       throw await context.caller.inputError(describeProblem('body', problem))
     }
 

@@ -166,7 +166,11 @@ export const readable = requiring([namedUser, itsPicture], {
   userExists,
   pictureExists: precondition(
     isNotNull(profilePictures.objectKey),
-    () => new ApiError('profile_picture_not_found', 'The user has no profile picture.'),
+    () =>
+      new ApiError(
+        'profile_picture_not_found',
+        'The user has no profile picture. PUT one to this path first.',
+      ),
   ),
 })
 

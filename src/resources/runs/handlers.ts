@@ -88,7 +88,10 @@ export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, cont
 export const acknowledgeRun = endpoint(acknowledgeRunContract, async ({ params }, context) => {
   const run = await context.runForRow(accessible, [acknowledge, selectRun], params)
   if (run.status !== 'delivered') {
-    throw new ApiError('run_not_pending', `The run is ${run.status}. Only pending runs can be acknowledged.`)
+    throw new ApiError(
+      'run_not_pending',
+      `The run has the status "${run.status}". Only pending runs can be acknowledged.`,
+    )
   }
   return { body: run }
 })

@@ -2,6 +2,8 @@
 import * as z from 'zod/mini'
 import { problemOfCron } from '../../cron/expression.ts'
 import { isTimezone } from '../../cron/timezone.ts'
+import type { Problem } from '../../errors.ts'
+import { closest } from '../../http/closest.ts'
 import type { Contract } from '../../http/contract.ts'
 import {
   check,
@@ -11,6 +13,7 @@ import {
   rule,
   someOf,
   text,
+  time,
   uuid,
   wholeNumber,
 } from '../../http/fields.ts'
@@ -27,9 +30,22 @@ const cron = (max: number) =>
   }).check(check(problemOfCron))
 
 const timezone = text(1, 255, {
-  description: 'An IANA time zone name.',
+  description:
+    'An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.',
   example: 'Europe/Paris',
-}).check(rule(isTimezone, 'is not an IANA time zone', 'a name such as "Europe/Paris" or "UTC"'))
+}).check(check(problemOfTimezone))
+
+function problemOfTimezone(name: string): Problem | undefined {
+  if (isTimezone(name)) return undefined
+  const names = Intl.supportedValuesOf('timeZone')
+  const isCity = (zone: string) => zone.toLowerCase().endsWith(`/${name.toLowerCase()}`)
+  const meant = closest(name, names) ?? names.find(isCity)
+  return {
+    wrong: 'is not an IANA time zone',
+    allowed: 'a name such as "Europe/Paris" or "UTC"',
+    ...(meant && { advice: `Did you mean "${meant}"?` }),
+  }
+}
 
 const headers = z.object({ 'Idempotency-Key': idempotencyKey('the schedule that the first request created') })
 
@@ -316,11 +332,13 @@ export const previewScheduleContract = {
     timezone: z._default(timezone, 'UTC'),
     from: z
       .optional(
-        instant().check(
+        time().check(
           rule((from) => from >= '1970' && from < '3000', 'is out of range', 'an instant from 1970 to 2999'),
         ),
       )
-      .register(docs, { description: 'The times are later than this one. Default: now.' }),
+      .register(docs, {
+        description: 'The times are later than this one, which may have any form of RFC 3339. Default: now.',
+      }),
     count: z
       ._default(wholeNumber(1, LARGEST_PREVIEW), '5')
       .register(docs, { description: `The number of times, up to ${LARGEST_PREVIEW}.`, example: '5' }),

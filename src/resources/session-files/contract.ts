@@ -79,7 +79,8 @@ export const putSessionFileContract = {
   params: z.object({ sessionId: uuid('The session.') }),
   query: z.object({
     path: relativePath(PATH_LENGTH, {
-      description: 'The path of the file, relative to the folder that the session worked in.',
+      description:
+        'The path of the file, relative to the folder that the session worked in. A `+` in a query means a space; write a plus sign as `%2B`.',
       example: 'src/app.ts',
     }),
   }),

@@ -70,7 +70,7 @@ const name = text(1, 64, {
 }).check(
   z.regex(
     /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-    'lower-case letters, digits and single hyphens, without a hyphen at either end',
+    'lower-case letters, digits and single hyphens, without a hyphen at either end, such as "release-notes"',
   ),
 )
 
@@ -88,7 +88,7 @@ const files = z
         content: content(MAX_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
       })
       .register(docs, { id: 'NewSkillFile' }),
-    `up to ${MAX_FILES} files`,
+    `an array of up to ${MAX_FILES} files`,
   )
   .check(
     z.maxLength(MAX_FILES),
