@@ -2145,7 +2145,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The resource is pinned. */
+            /** @description The resource was pinned already. */
             200: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -2154,6 +2154,30 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resourceType": "session",
+                     *       "resourceId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pin"];
+                };
+            };
+            /** @description The resource was pinned. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2733,6 +2757,8 @@ export interface operations {
                     "X-Content-Type-Options"?: string;
                     /** @description The path of the schedule. */
                     Location?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3036,6 +3062,8 @@ export interface operations {
                     "X-Content-Type-Options"?: string;
                     /** @description The path of the schedule. */
                     Location?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3359,7 +3387,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The file is stored. */
+            /** @description The file has the new content. */
             200: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -3368,6 +3396,32 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "path": "src/app.ts",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionFile"];
+                };
+            };
+            /** @description The file was created. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3688,7 +3742,10 @@ export interface operations {
     deleteSkill: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The ID of the skill. */
                 skillId: string;
@@ -3737,6 +3794,23 @@ export interface operations {
             };
             /** @description The organization has no skill with this skillId. `Error-Code`: `skill_not_found`. */
             404: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -3816,7 +3890,10 @@ export interface operations {
     updateSkill: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The ID of the skill. */
                 skillId: string;
@@ -3838,6 +3915,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3896,6 +3975,23 @@ export interface operations {
             };
             /** @description Another skill has this name, or the organization would have more bytes of skill files than its quota. `Error-Code`: `skill_name_taken`, `quota_exceeded`. */
             409: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -4141,7 +4237,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The picture is stored. */
+            /** @description The picture replaces the one before. */
             200: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4150,6 +4246,30 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "userId": "ada",
+                     *       "contentType": "image/png",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProfilePicture"];
+                };
+            };
+            /** @description The picture is stored; there was none before. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4472,7 +4592,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The variable was stored. */
+            /** @description The variable has the new value. */
             200: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -4481,6 +4601,30 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": "DATABASE_URL",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvironmentVariable"];
+                };
+            };
+            /** @description The variable was created. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5671,7 +5815,10 @@ export interface operations {
     retrieveProject: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The project. */
                 projectId: string;
@@ -5689,6 +5836,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5703,6 +5852,21 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Project"];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
@@ -5836,7 +6000,12 @@ export interface operations {
     putProject: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+                /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The project. */
                 projectId: string;
@@ -5858,6 +6027,36 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "website",
+                     *       "name": "Website",
+                     *       "archivedAt": null,
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            /** @description The project was created. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5941,6 +6140,23 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
+            412: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
@@ -6005,7 +6221,10 @@ export interface operations {
     deleteProject: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The project. */
                 projectId: string;
@@ -6103,6 +6322,23 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
@@ -6167,7 +6403,10 @@ export interface operations {
     updateProject: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The project. */
                 projectId: string;
@@ -6189,6 +6428,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6257,6 +6498,23 @@ export interface operations {
             };
             /** @description The project was deleted. `Error-Code`: `project_deleted`. */
             410: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -6457,7 +6715,10 @@ export interface operations {
     retrieveAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The agent. */
                 agentId: string;
@@ -6475,6 +6736,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6489,6 +6752,21 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Agent"];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
@@ -6605,7 +6883,12 @@ export interface operations {
     putAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+                /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The agent. */
                 agentId: string;
@@ -6627,6 +6910,36 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "name": "Reviewer",
+                     *       "archivedAt": null,
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+            /** @description The agent was created. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6710,6 +7023,23 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
+            412: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
@@ -6774,7 +7104,10 @@ export interface operations {
     deleteAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The agent. */
                 agentId: string;
@@ -6872,6 +7205,23 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
@@ -6936,7 +7286,10 @@ export interface operations {
     updateAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The agent. */
                 agentId: string;
@@ -6958,6 +7311,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7026,6 +7381,23 @@ export interface operations {
             };
             /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
             410: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -7226,7 +7598,10 @@ export interface operations {
     retrieveSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The session. */
                 sessionId: string;
@@ -7244,6 +7619,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7258,6 +7635,21 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Session"];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
@@ -7391,7 +7783,12 @@ export interface operations {
     putSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+                /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The session. */
                 sessionId: string;
@@ -7413,6 +7810,36 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "projectId": "website",
+                     *       "name": "Rebuild the checkout",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description The session was created. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7513,6 +7940,23 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
+            412: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
@@ -7577,7 +8021,10 @@ export interface operations {
     deleteSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The session. */
                 sessionId: string;
@@ -7677,6 +8124,23 @@ export interface operations {
             };
             /** @description The session was deleted. `Error-Code`: `session_deleted`. */
             410: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -7912,7 +8376,10 @@ export interface operations {
     retrievePullRequest: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The pull request. */
                 pullRequestId: string;
@@ -7930,6 +8397,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7944,6 +8413,21 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["PullRequest"];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
@@ -8077,7 +8561,12 @@ export interface operations {
     putPullRequest: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+                /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The pull request. */
                 pullRequestId: string;
@@ -8099,6 +8588,36 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "projectId": "website",
+                     *       "name": "Accept Apple Pay",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PullRequest"];
+                };
+            };
+            /** @description The pull request was created. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8199,6 +8718,23 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
+            412: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
@@ -8263,7 +8799,10 @@ export interface operations {
     deletePullRequest: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The pull request. */
                 pullRequestId: string;
@@ -8363,6 +8902,23 @@ export interface operations {
             };
             /** @description The pull request was deleted. `Error-Code`: `pull_request_deleted`. */
             410: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -8598,7 +9154,10 @@ export interface operations {
     retrieveUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The user. */
                 userId: string;
@@ -8616,6 +9175,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8629,6 +9190,21 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["User"];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
@@ -8745,7 +9321,12 @@ export interface operations {
     putUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+                /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The user. */
                 userId: string;
@@ -8767,6 +9348,35 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ada",
+                     *       "name": "Ada Lovelace",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description The user was created. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8849,6 +9459,23 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
+            412: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
@@ -8913,7 +9540,10 @@ export interface operations {
     deleteUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The user. */
                 userId: string;
@@ -8996,6 +9626,23 @@ export interface operations {
             };
             /** @description The user was deleted. `Error-Code`: `user_deleted`. */
             410: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -9329,6 +9976,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9464,7 +10113,10 @@ export interface operations {
     deleteProjectSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The project. */
                 projectId: string;
@@ -9564,6 +10216,23 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
@@ -9628,7 +10297,10 @@ export interface operations {
     updateProjectSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The project. */
                 projectId: string;
@@ -9652,6 +10324,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9725,6 +10399,23 @@ export interface operations {
             };
             /** @description The project is archived, or another request changed the schedule at the same time. `Error-Code`: `project_archived`, `concurrent_change`. */
             409: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -9824,6 +10515,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9941,7 +10634,10 @@ export interface operations {
     deleteAgentSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The agent. */
                 agentId: string;
@@ -10024,6 +10720,23 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Internal error. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
@@ -10088,7 +10801,10 @@ export interface operations {
     updateAgentSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The agent. */
                 agentId: string;
@@ -10112,6 +10828,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10167,6 +10885,23 @@ export interface operations {
             };
             /** @description The agent is archived, or another request changed the schedule at the same time. `Error-Code`: `agent_archived`, `concurrent_change`. */
             409: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+            412: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -11636,7 +12371,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run endpoint. If it is new, `secret` has its secret, which no other response contains. */
+            /** @description The run endpoint has the new URL. `secret` is null. */
             200: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -11645,6 +12380,32 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://hooks.example.com/runs",
+                     *       "previousSecretExpiresAt": null,
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "secret": "whsec_YW4gZXhhbXBsZSBvZiAzMiBieXRlcywgbm8gc2VjcmV0ISE="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunEndpointWithSecret"];
+                };
+            };
+            /** @description The run endpoint was created. `secret` is its secret, which no other response contains. */
+            201: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The path of what was created. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -12620,6 +13381,8 @@ export interface operations {
                     "X-Content-Type-Options"?: string;
                     /** @description The path of the skill. */
                     Location?: string;
+                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -762,6 +762,20 @@ select
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
   ) as "exceededQuota",
+  not exists (
+    select
+      1
+    from
+      "environmentVariables"
+    where
+      (
+        (
+          "environmentVariables"."organizationId" = "projects"."organizationId"
+          and "environmentVariables"."projectId" = "projects"."id"
+        )
+        and "environmentVariables"."key" = :keys ->> 0
+      )
+  ) as "isNew",
   coalesce(
     "variableRequests"."idempotencyFingerprint" in (
       select

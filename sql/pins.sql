@@ -455,7 +455,8 @@ select
           )
         )
     )
-  end as "resourceExists"
+  end as "resourceExists",
+  "own"."position" is null as "isNew"
 from
   "apiKeys"
   left join "pins" "own" on (

@@ -33,7 +33,16 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "exceededQuota",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "agents"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0 as "matchesRevision",
+  :ifNoneMatch is null
+  or "agents"."revision" is null as "isNewIfRequired",
+  "agents"."id" is null as "isNew"
 from
   "apiKeys"
   left join "agents" on (
@@ -50,14 +59,15 @@ where
 
 -- statements.put
 insert into
-  "agents" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt")
+  "agents" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
   :agentId as "id",
   :name as "name",
   null as "archivedAt",
   :now as "createdAt",
-  :now as "updatedAt"
+  :now as "updatedAt",
+  lower(hex(randomblob(8))) as "revision"
 from
   "apiKeys"
   left join "agents" on (
@@ -105,17 +115,31 @@ where
       where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "agents"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+    )
+    and (
+      :ifNoneMatch is null
+      or "agents"."revision" is null
+    )
   )
 on conflict ("agents"."organizationId", "agents"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt"
+  "updatedAt" = excluded."updatedAt",
+  "revision" = excluded."revision"
 returning
   "id",
   "name",
   "archivedAt",
   "createdAt",
-  "updatedAt";
+  "updatedAt",
+  "revision";
 
 -- statements.readable.check
 select
@@ -164,7 +188,8 @@ select
   "agents"."name",
   "agents"."archivedAt",
   "agents"."createdAt",
-  "agents"."updatedAt"
+  "agents"."updatedAt",
+  "agents"."revision"
 from
   "apiKeys"
   left join "agents" on (
@@ -269,7 +294,13 @@ select
       "agents"."id" is null
       and "deletions"."resourceId" is null
     )
-  ) as "isNotDeleted"
+  ) as "isNotDeleted",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "agents"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0 as "matchesRevision"
 from
   "apiKeys"
   left join "agents" on (
@@ -337,6 +368,14 @@ where
         )
       )
     )
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "agents"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+    )
   );
 
 -- statements.deletion.1
@@ -389,6 +428,14 @@ where
               )
             )
           )
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "agents"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+          )
         )
     )
     and "agents"."id" = :agentId
@@ -423,7 +470,13 @@ select
       "agents"."id" is null
       and "deletions"."resourceId" is null
     )
-  ) as "isNotDeleted"
+  ) as "isNotDeleted",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "agents"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0 as "matchesRevision"
 from
   "apiKeys"
   left join "agents" on (
@@ -444,7 +497,8 @@ set
   "archivedAt" = case
     when :archived then coalesce("agents"."archivedAt", :now)
   end,
-  "updatedAt" = :now
+  "updatedAt" = :now,
+  "revision" = lower(hex(randomblob(8)))
 where
   (
     "agents"."organizationId" = (
@@ -493,6 +547,14 @@ where
               )
             )
           )
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "agents"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "agents"."revision" || '"') > 0
+          )
         )
     )
     and "agents"."id" = :agentId
@@ -502,7 +564,8 @@ returning
   "name",
   "archivedAt",
   "createdAt",
-  "updatedAt";
+  "updatedAt",
+  "revision";
 
 -- src/resources/platform-resources/projects.ts
 
@@ -547,7 +610,16 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "exceededQuota",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "projects"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0 as "matchesRevision",
+  :ifNoneMatch is null
+  or "projects"."revision" is null as "isNewIfRequired",
+  "projects"."id" is null as "isNew"
 from
   "apiKeys"
   left join "projects" on (
@@ -564,14 +636,15 @@ where
 
 -- statements.put
 insert into
-  "projects" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt")
+  "projects" ("organizationId", "id", "name", "archivedAt", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
   :projectId as "id",
   :name as "name",
   null as "archivedAt",
   :now as "createdAt",
-  :now as "updatedAt"
+  :now as "updatedAt",
+  lower(hex(randomblob(8))) as "revision"
 from
   "apiKeys"
   left join "projects" on (
@@ -629,17 +702,31 @@ where
       where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "projects"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+    )
+    and (
+      :ifNoneMatch is null
+      or "projects"."revision" is null
+    )
   )
 on conflict ("projects"."organizationId", "projects"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt"
+  "updatedAt" = excluded."updatedAt",
+  "revision" = excluded."revision"
 returning
   "id",
   "name",
   "archivedAt",
   "createdAt",
-  "updatedAt";
+  "updatedAt",
+  "revision";
 
 -- statements.readable.check
 select
@@ -697,7 +784,8 @@ select
   "projects"."name",
   "projects"."archivedAt",
   "projects"."createdAt",
-  "projects"."updatedAt"
+  "projects"."updatedAt",
+  "projects"."revision"
 from
   "apiKeys"
   left join "projects" on (
@@ -865,7 +953,13 @@ select
       "projects"."id" is null
       and "deletions"."resourceId" is null
     )
-  ) as "isNotDeleted"
+  ) as "isNotDeleted",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "projects"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0 as "matchesRevision"
 from
   "apiKeys"
   left join "projects" on (
@@ -943,6 +1037,14 @@ where
         )
       )
     )
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "projects"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+    )
   );
 
 -- statements.deletion.1
@@ -1005,6 +1107,14 @@ where
               )
             )
           )
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "projects"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+          )
         )
     )
     and "projects"."id" = :projectId
@@ -1047,7 +1157,13 @@ select
       "projects"."id" is null
       and "deletions"."resourceId" is null
     )
-  ) as "isNotDeleted"
+  ) as "isNotDeleted",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "projects"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0 as "matchesRevision"
 from
   "apiKeys"
   left join "projects" on (
@@ -1068,7 +1184,8 @@ set
   "archivedAt" = case
     when :archived then coalesce("projects"."archivedAt", :now)
   end,
-  "updatedAt" = :now
+  "updatedAt" = :now,
+  "revision" = lower(hex(randomblob(8)))
 where
   (
     "projects"."organizationId" = (
@@ -1127,6 +1244,14 @@ where
               )
             )
           )
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "projects"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "projects"."revision" || '"') > 0
+          )
         )
     )
     and "projects"."id" = :projectId
@@ -1136,7 +1261,8 @@ returning
   "name",
   "archivedAt",
   "createdAt",
-  "updatedAt";
+  "updatedAt",
+  "revision";
 
 -- src/resources/platform-resources/pull-requests.ts
 
@@ -1204,7 +1330,16 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "exceededQuota",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "pullRequests"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0 as "matchesRevision",
+  :ifNoneMatch is null
+  or "pullRequests"."revision" is null as "isNewIfRequired",
+  "pullRequests"."id" is null as "isNew"
 from
   "apiKeys"
   left join "projects" on (
@@ -1225,14 +1360,15 @@ where
 
 -- statements.put
 insert into
-  "pullRequests" ("organizationId", "id", "name", "projectId", "createdAt", "updatedAt")
+  "pullRequests" ("organizationId", "id", "name", "projectId", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
   :pullRequestId as "id",
   :name as "name",
   "projects"."id" as "projectId",
   :now as "createdAt",
-  :now as "updatedAt"
+  :now as "updatedAt",
+  lower(hex(randomblob(8))) as "revision"
 from
   "apiKeys"
   left join "projects" on (
@@ -1321,17 +1457,31 @@ where
       where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "pullRequests"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0
+    )
+    and (
+      :ifNoneMatch is null
+      or "pullRequests"."revision" is null
+    )
   )
 on conflict ("pullRequests"."organizationId", "pullRequests"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt"
+  "updatedAt" = excluded."updatedAt",
+  "revision" = excluded."revision"
 returning
   "id",
   "name",
   "projectId",
   "createdAt",
-  "updatedAt";
+  "updatedAt",
+  "revision";
 
 -- statements.readable.check
 select
@@ -1397,7 +1547,8 @@ select
   "pullRequests"."name",
   "pullRequests"."projectId",
   "pullRequests"."createdAt",
-  "pullRequests"."updatedAt"
+  "pullRequests"."updatedAt",
+  "pullRequests"."revision"
 from
   "apiKeys"
   left join "pullRequests" on (
@@ -1667,7 +1818,13 @@ select
       and "deletions"."resourceId" is null
     )
   ) as "isNotDeleted",
-  "projects"."archivedAt" is null as "projectIsActive"
+  "projects"."archivedAt" is null as "projectIsActive",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "pullRequests"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0 as "matchesRevision"
 from
   "apiKeys"
   left join "pullRequests" on (
@@ -1762,6 +1919,14 @@ where
       )
     )
     and ("projects"."archivedAt" is null)
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "pullRequests"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0
+    )
   );
 
 -- statements.deletion.1
@@ -1837,6 +2002,14 @@ where
             )
           )
           and ("projects"."archivedAt" is null)
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "pullRequests"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "pullRequests"."revision" || '"') > 0
+          )
         )
     )
     and "pullRequests"."id" = :pullRequestId
@@ -1910,7 +2083,16 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "exceededQuota",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "sessions"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0 as "matchesRevision",
+  :ifNoneMatch is null
+  or "sessions"."revision" is null as "isNewIfRequired",
+  "sessions"."id" is null as "isNew"
 from
   "apiKeys"
   left join "projects" on (
@@ -1931,14 +2113,15 @@ where
 
 -- statements.put
 insert into
-  "sessions" ("organizationId", "id", "name", "projectId", "createdAt", "updatedAt")
+  "sessions" ("organizationId", "id", "name", "projectId", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
   :sessionId as "id",
   :name as "name",
   "projects"."id" as "projectId",
   :now as "createdAt",
-  :now as "updatedAt"
+  :now as "updatedAt",
+  lower(hex(randomblob(8))) as "revision"
 from
   "apiKeys"
   left join "projects" on (
@@ -2027,17 +2210,31 @@ where
       where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "sessions"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0
+    )
+    and (
+      :ifNoneMatch is null
+      or "sessions"."revision" is null
+    )
   )
 on conflict ("sessions"."organizationId", "sessions"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt"
+  "updatedAt" = excluded."updatedAt",
+  "revision" = excluded."revision"
 returning
   "id",
   "name",
   "projectId",
   "createdAt",
-  "updatedAt";
+  "updatedAt",
+  "revision";
 
 -- statements.readable.check
 select
@@ -2103,7 +2300,8 @@ select
   "sessions"."name",
   "sessions"."projectId",
   "sessions"."createdAt",
-  "sessions"."updatedAt"
+  "sessions"."updatedAt",
+  "sessions"."revision"
 from
   "apiKeys"
   left join "sessions" on (
@@ -2373,7 +2571,13 @@ select
       and "deletions"."resourceId" is null
     )
   ) as "isNotDeleted",
-  "projects"."archivedAt" is null as "projectIsActive"
+  "projects"."archivedAt" is null as "projectIsActive",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "sessions"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0 as "matchesRevision"
 from
   "apiKeys"
   left join "sessions" on (
@@ -2468,6 +2672,14 @@ where
       )
     )
     and ("projects"."archivedAt" is null)
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "sessions"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0
+    )
   );
 
 -- statements.deletion.1
@@ -2543,6 +2755,14 @@ where
             )
           )
           and ("projects"."archivedAt" is null)
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "sessions"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "sessions"."revision" || '"') > 0
+          )
         )
     )
     and "sessions"."id" = :sessionId
@@ -2585,7 +2805,16 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "exceededQuota",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "users"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "users"."revision" || '"') > 0 as "matchesRevision",
+  :ifNoneMatch is null
+  or "users"."revision" is null as "isNewIfRequired",
+  "users"."id" is null as "isNew"
 from
   "apiKeys"
   left join "users" on (
@@ -2602,13 +2831,14 @@ where
 
 -- statements.put
 insert into
-  "users" ("organizationId", "id", "name", "createdAt", "updatedAt")
+  "users" ("organizationId", "id", "name", "createdAt", "updatedAt", "revision")
 select
   "apiKeys"."organizationId" as "organizationId",
   :userId as "id",
   :name as "name",
   :now as "createdAt",
-  :now as "updatedAt"
+  :now as "updatedAt",
+  lower(hex(randomblob(8))) as "revision"
 from
   "apiKeys"
   left join "users" on (
@@ -2656,16 +2886,30 @@ where
       where
         "organizationUsage"."organizationId" = "apiKeys"."organizationId"
     ) is null
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "users"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "users"."revision" || '"') > 0
+    )
+    and (
+      :ifNoneMatch is null
+      or "users"."revision" is null
+    )
   )
 on conflict ("users"."organizationId", "users"."id") do update
 set
   "name" = excluded."name",
-  "updatedAt" = excluded."updatedAt"
+  "updatedAt" = excluded."updatedAt",
+  "revision" = excluded."revision"
 returning
   "id",
   "name",
   "createdAt",
-  "updatedAt";
+  "updatedAt",
+  "revision";
 
 -- statements.readable.check
 select
@@ -2713,7 +2957,8 @@ select
   "users"."id",
   "users"."name",
   "users"."createdAt",
-  "users"."updatedAt"
+  "users"."updatedAt",
+  "users"."revision"
 from
   "apiKeys"
   left join "users" on (
@@ -2868,7 +3113,13 @@ select
       "users"."id" is null
       and "deletions"."resourceId" is null
     )
-  ) as "isNotDeleted"
+  ) as "isNotDeleted",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "users"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "users"."revision" || '"') > 0 as "matchesRevision"
 from
   "apiKeys"
   left join "users" on (
@@ -2989,6 +3240,14 @@ where
         )
       )
     )
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "users"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "users"."revision" || '"') > 0
+    )
   );
 
 -- statements.deletion.1
@@ -3093,6 +3352,14 @@ where
                 and "deletions"."resourceId" is null
               )
             )
+          )
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "users"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "users"."revision" || '"') > 0
           )
         )
     )

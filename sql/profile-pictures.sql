@@ -360,7 +360,8 @@ select
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
   "users"."id" is not null as "userExists",
-  "users"."id" = "apiKeys"."userId" as "isOwn"
+  "users"."id" = "apiKeys"."userId" as "isOwn",
+  "profilePictures"."objectKey" is null as "isNew"
 from
   "apiKeys"
   left join "users" on (

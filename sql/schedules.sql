@@ -448,6 +448,48 @@ from
 where
   "apiKeys"."hash" = :keyHash;
 
+-- agentPreconditions.deletable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "schedules"."id" is not null as "scheduleExists",
+  "agents"."archivedAt" is null as "parentIsActive",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "schedules"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :agentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- agentPreconditions.updatable.check
 select
   case
@@ -467,6 +509,12 @@ select
   "agents"."id" is not null as "parentExists",
   "schedules"."id" is not null as "scheduleExists",
   "agents"."archivedAt" is null as "parentIsActive",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "schedules"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
   (
     "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
     and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
@@ -578,6 +626,57 @@ from
 where
   "apiKeys"."hash" = :keyHash;
 
+-- projectPreconditions.deletable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach",
+  "schedules"."id" is not null as "scheduleExists",
+  "projects"."archivedAt" is null as "parentIsActive",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "schedules"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :projectId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- projectPreconditions.updatable.check
 select
   case
@@ -606,6 +705,12 @@ select
   ) as "projectIsInReach",
   "schedules"."id" is not null as "scheduleExists",
   "projects"."archivedAt" is null as "parentIsActive",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "schedules"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
   (
     "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
     and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
@@ -645,7 +750,8 @@ insert into
     "updatedAt",
     "idempotencyKey",
     "idempotencyFingerprint",
-    "pausedReason"
+    "pausedReason",
+    "revision"
   )
 select
   "apiKeys"."organizationId" as "organizationId",
@@ -661,7 +767,8 @@ select
   :now as "updatedAt",
   :idempotencyKey as "idempotencyKey",
   :idempotencyFingerprint as "idempotencyFingerprint",
-  null as "pausedReason"
+  null as "pausedReason",
+  lower(hex(randomblob(8))) as "revision"
 from
   "apiKeys"
   left join "agents" on (
@@ -730,7 +837,8 @@ select
   "schedules"."lastRunAt",
   "schedules"."nextRunAt",
   "schedules"."createdAt",
-  "schedules"."updatedAt"
+  "schedules"."updatedAt",
+  "schedules"."revision"
 from
   "apiKeys"
   left join "agents" on (
@@ -849,7 +957,8 @@ select
   "schedules"."nextRunAt",
   "schedules"."createdAt",
   "schedules"."updatedAt",
-  "schedules"."pausedReason"
+  "schedules"."pausedReason",
+  "schedules"."revision"
 from
   "apiKeys"
   left join "agents" on (
@@ -907,7 +1016,8 @@ set
   "pausedReason" = case
     when :enabled then null
     else "schedules"."pausedReason"
-  end
+  end,
+  "revision" = lower(hex(randomblob(8)))
 where
   (
     "schedules"."organizationId" = (
@@ -947,6 +1057,14 @@ where
           and ("schedules"."id" is not null)
           and ("agents"."archivedAt" is null)
           and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "schedules"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+          )
+          and (
             (
               "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
               and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
@@ -969,7 +1087,8 @@ returning
   "nextRunAt",
   "createdAt",
   "updatedAt",
-  "pausedReason";
+  "pausedReason",
+  "revision";
 
 -- agentSchedules.deletion.0
 insert into
@@ -1014,6 +1133,14 @@ where
     and ("agents"."id" is not null)
     and ("schedules"."id" is not null)
     and ("agents"."archivedAt" is null)
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "schedules"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+    )
   );
 
 -- agentSchedules.deletion.1
@@ -1056,6 +1183,14 @@ where
           and ("agents"."id" is not null)
           and ("schedules"."id" is not null)
           and ("agents"."archivedAt" is null)
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "schedules"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+          )
         )
     )
     and (
@@ -1083,7 +1218,8 @@ insert into
     "updatedAt",
     "idempotencyKey",
     "idempotencyFingerprint",
-    "pausedReason"
+    "pausedReason",
+    "revision"
   )
 select
   "apiKeys"."organizationId" as "organizationId",
@@ -1099,7 +1235,8 @@ select
   :now as "updatedAt",
   :idempotencyKey as "idempotencyKey",
   :idempotencyFingerprint as "idempotencyFingerprint",
-  null as "pausedReason"
+  null as "pausedReason",
+  lower(hex(randomblob(8))) as "revision"
 from
   "apiKeys"
   left join "projects" on (
@@ -1180,7 +1317,8 @@ select
   "schedules"."lastRunAt",
   "schedules"."nextRunAt",
   "schedules"."createdAt",
-  "schedules"."updatedAt"
+  "schedules"."updatedAt",
+  "schedules"."revision"
 from
   "apiKeys"
   left join "projects" on (
@@ -1323,7 +1461,8 @@ select
   "schedules"."nextRunAt",
   "schedules"."createdAt",
   "schedules"."updatedAt",
-  "schedules"."pausedReason"
+  "schedules"."pausedReason",
+  "schedules"."revision"
 from
   "apiKeys"
   left join "projects" on (
@@ -1392,7 +1531,8 @@ set
   "pausedReason" = case
     when :enabled then null
     else "schedules"."pausedReason"
-  end
+  end,
+  "revision" = lower(hex(randomblob(8)))
 where
   (
     "schedules"."organizationId" = (
@@ -1443,6 +1583,14 @@ where
           and ("schedules"."id" is not null)
           and ("projects"."archivedAt" is null)
           and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "schedules"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+          )
+          and (
             (
               "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
               and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
@@ -1466,7 +1614,8 @@ returning
   "nextRunAt",
   "createdAt",
   "updatedAt",
-  "pausedReason";
+  "pausedReason",
+  "revision";
 
 -- projectSchedules.deletion.0
 insert into
@@ -1522,6 +1671,14 @@ where
     )
     and ("schedules"."id" is not null)
     and ("projects"."archivedAt" is null)
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "schedules"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+    )
   );
 
 -- projectSchedules.deletion.1
@@ -1575,6 +1732,14 @@ where
           )
           and ("schedules"."id" is not null)
           and ("projects"."archivedAt" is null)
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "schedules"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+          )
         )
     )
     and (

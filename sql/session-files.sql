@@ -873,7 +873,8 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "exceededQuota",
+  "sessionFiles"."id" is null as "isNew"
 from
   "apiKeys"
   left join "sessions" on (

@@ -27,12 +27,56 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "exceededQuota",
+  not exists (
+    select
+      "id"
+    from
+      "skills" "other"
+    where
+      (
+        "other"."organizationId" = "apiKeys"."organizationId"
+        and "other"."name" = :name
+        and "other"."id" <> :skillId
+      )
+  ) as "nameIsFree"
 from
   "apiKeys"
   left join "skills" "repeated" on (
     "repeated"."organizationId" = "apiKeys"."organizationId"
     and "repeated"."idempotencyKey" = :idempotencyKey
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- deletable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "skills"."id" is not null as "skillExists",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "skills"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0 as "matchesRevision"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
   )
 where
   "apiKeys"."hash" = :keyHash;
@@ -67,6 +111,14 @@ where
             )
           )
           and ("skills"."id" is not null)
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "skills"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+          )
         )
     )
     and "skillFiles"."skillId" = :skillId
@@ -143,39 +195,20 @@ where
             )
           )
           and ("skills"."id" is not null)
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "skills"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+          )
         )
     )
     and "skills"."id" = :skillId
   )
 returning
   "id";
-
--- existing.check
-select
-  case
-    when "apiKeys"."revokedAt" is not null then 'revoked'
-    when "apiKeys"."expiresAt" <= :now then 'expired'
-  end as "keyEnd",
-  (
-    :scope is null
-    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-  ) as "isInScope",
-  "apiKeys"."organizationId" as "callerOrganizationId",
-  "apiKeys"."userId" as "callerUserId",
-  (
-    "apiKeys"."lastUsedAt" is null
-    or "apiKeys"."lastUsedAt" <= :hourAgo
-  ) as "isLastUsedStale",
-  "skills"."id" is not null as "skillExists",
-  "skills"."revision" as "revision"
-from
-  "apiKeys"
-  left join "skills" on (
-    "skills"."organizationId" = "apiKeys"."organizationId"
-    and "skills"."id" = :skillId
-  )
-where
-  "apiKeys"."hash" = :keyHash;
 
 -- insertSkill
 insert into
@@ -317,13 +350,40 @@ set
 where
   "skillFiles"."content" <> excluded."content";
 
+-- readable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "skills"."id" is not null as "skillExists"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- selectCreated
 select
   "skills"."id",
   "skills"."name",
   "skills"."description",
   "skills"."createdAt",
-  "skills"."updatedAt"
+  "skills"."updatedAt",
+  "skills"."revision"
 from
   "apiKeys"
   inner join "skills" on (
@@ -419,7 +479,8 @@ select
   "skills"."name",
   "skills"."description",
   "skills"."createdAt",
-  "skills"."updatedAt"
+  "skills"."updatedAt",
+  "skills"."revision"
 from
   "apiKeys"
   left join "skills" on (
@@ -588,7 +649,25 @@ select
       "organizationUsage"
     where
       "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-  ) as "exceededQuota"
+  ) as "exceededQuota",
+  not exists (
+    select
+      "id"
+    from
+      "skills" "other"
+    where
+      (
+        "other"."organizationId" = "apiKeys"."organizationId"
+        and "other"."name" = :name
+        and "other"."id" <> :skillId
+      )
+  ) as "nameIsFree",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "skills"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0 as "matchesRevision"
 from
   "apiKeys"
   left join "skills" on (
@@ -672,6 +751,14 @@ where
                 )
             )
           )
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "skills"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+          )
         )
     )
     and "skills"."id" = :skillId
@@ -681,4 +768,5 @@ returning
   "name",
   "description",
   "createdAt",
-  "updatedAt";
+  "updatedAt",
+  "revision";

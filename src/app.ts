@@ -43,6 +43,7 @@ const allowOrigins = cors({
     'Authorization',
     'Content-Type',
     'Idempotency-Key',
+    'If-Match',
     'If-None-Match',
     'If-Range',
     'Range',

@@ -64,6 +64,8 @@ export const ERROR_STATUSES = {
   user_deleted: 410,
 
   length_required: 411,
+  already_exists: 412,
+  etag_mismatch: 412,
   body_too_large: 413,
   range_not_satisfiable: 416,
   rate_limited: 429,

@@ -453,13 +453,13 @@ describe('rate limits', () => {
       const send = async (key: string, method: string, json?: object) =>
         (await request(method, '/v1/projects/website', { key, environment, ...(json && { json }) })).status
       const [first, second] = [await workspace.addKey(), await workspace.addKey()]
-      expect(await send(first, 'PUT', { name: 'Website' })).toBe(200)
+      expect(await send(first, 'PUT', { name: 'Website' })).toBe(201)
       expect(await send(first, 'GET')).toBe(429)
       expect(await send(second, 'PUT', { wrong: 'input' })).toBe(400)
       const third = await workspace.addKey()
       const json = { url: 'https://hooks.example.com/runs' }
       // This looks the key up, then does its work.
-      expect((await request('PUT', '/v1/run-endpoint', { key: third, environment, json })).status).toBe(200)
+      expect((await request('PUT', '/v1/run-endpoint', { key: third, environment, json })).status).toBe(201)
       expect(asked).toEqual(Array(4).fill(workspace.organizationId))
       expect(await workspace.has('project', 'website')).toBe(true)
     })

@@ -43,6 +43,8 @@ async function failing(...failures: readonly ('before' | 'after' | undefined)[])
   return { workspace, client, pauses, asked: () => asked }
 }
 
+const revisionOf = async (workspace: Workspace) => (await workspace.dump('projects'))[0]?.revision
+
 describe('retrying', () => {
   it('repeats a read until it is answered, and waits as long as Retry-After says', async () => {
     const { client, pauses, asked } = await failing('before', 'after')
@@ -78,6 +80,17 @@ describe('retrying', () => {
     expect(await workspace.dump('schedules')).toHaveLength(1)
   })
 
+  it('repeats a conditional PUT, which is 412 if the first was done and its answer was lost', async () => {
+    const { workspace, client, asked } = await failing('after')
+    const projectId = await workspace.addProject()
+    const { response } = await client.PUT('/v1/projects/{projectId}', {
+      params: { path: { projectId }, header: { 'If-Match': `"${await revisionOf(workspace)}"` } },
+      body: { name: 'Edited' },
+    })
+    expect([asked(), response.status]).toEqual([2, 412])
+    expect(await workspace.dump('projects')).toMatchObject([{ name: 'Edited' }])
+  })
+
   it('does not repeat a POST without one', async () => {
     const { workspace, client, asked } = await failing('after')
     const { response } = await client.POST('/v1/agents/{agentId}/schedules', {
@@ -88,7 +101,7 @@ describe('retrying', () => {
     expect(await workspace.dump('schedules')).toHaveLength(1)
   })
 
-  it.each([400, 401, 403, 404, 409, 410])('does not repeat %i', async (status) => {
+  it.each([400, 401, 403, 404, 409, 410, 412])('does not repeat %i', async (status) => {
     let asked = 0
     const answer = async () => {
       asked++

@@ -499,7 +499,7 @@ describe('a run endpoint that is set after a run was created', () => {
     const receiver = new Receiver()
     expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
     const json = { url: receiver.url }
-    expect((await request('PUT', '/v1/run-endpoint', { key, json })).status).toBe(200)
+    expect((await request('PUT', '/v1/run-endpoint', { key, json })).status).toBe(201)
     return receiver
   }
 
@@ -1087,7 +1087,7 @@ describe('a secret that cannot be decrypted', () => {
     const json = { url: setup.receiver.url }
     await setup.workspace.removeRunEndpoint()
     const environment = { ENCRYPTION_KEYS: OTHER_KEYS }
-    expect((await request('PUT', '/v1/run-endpoint', { key: setup.key, json, environment })).status).toBe(200)
+    expect((await request('PUT', '/v1/run-endpoint', { key: setup.key, json, environment })).status).toBe(201)
     const lost = { ...setup, ...(await addRun(setup)) }
     const healthy = await withRun(200)
     vi.spyOn(console, 'error').mockImplementation(() => {})

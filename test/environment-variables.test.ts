@@ -391,7 +391,9 @@ describe('putEnvironmentVariable', () => {
     const { workspace, key, projectId } = await withProject('OTHER')
     const created = await putVariable(projectId, 'A', 'first', { key })
     const { createdAt } = created.body
-    expect([created.status, created.body]).toEqual([200, { key: 'A', createdAt, updatedAt: createdAt }])
+    const path = `/v1/projects/${projectId}/environment-variables/A`
+    expect(created.headers.get('Location')).toBe(path)
+    expect([created.status, created.body]).toEqual([201, { key: 'A', createdAt, updatedAt: createdAt }])
     await nextInstant()
     const before = now()
     const replaced = await putVariable(projectId.toUpperCase(), 'A', 'second', { key })
@@ -412,7 +414,7 @@ describe('putEnvironmentVariable', () => {
     ['64 KiB of four bytes each', '\u{1f511}'.repeat(LARGEST / 4)],
   ])('stores a value exactly: %s', async (_, value) => {
     const { workspace, key, projectId } = await withProject()
-    expect((await putVariable(projectId, 'A', value, { key })).status).toBe(200)
+    expect((await putVariable(projectId, 'A', value, { key })).status).toBe(201)
     expect((await valuesOf(workspace, projectId)).A === value).toBe(true)
   })
 
@@ -438,7 +440,7 @@ describe('putEnvironmentVariable', () => {
         headers: { 'Content-Type': 'application/json' },
         body: `{"value":"${escaped}"}`,
       })
-    expect((await put('\\u0041'.repeat(LARGEST))).status).toBe(200)
+    expect((await put('\\u0041'.repeat(LARGEST))).status).toBe(201)
     expect((await valuesOf(workspace, projectId)).A === 'A'.repeat(LARGEST)).toBe(true)
     expect((await put('\\u00e9'.repeat(LARGEST / 2))).status).toBe(200)
     expect((await put('\\u0041'.repeat(LARGEST + 1))).status).toBe(400)
@@ -560,7 +562,7 @@ describe('the most variables of a project', () => {
     }
     expect(await variables(workspace)).toHaveLength(499)
     expect((await setVariables(projectId, { Y: '', Z: '' }, { key })).status).toBe(409)
-    expect((await putVariable(projectId, 'Y', '', { key })).status).toBe(200)
+    expect((await putVariable(projectId, 'Y', '', { key })).status).toBe(201)
     for (const response of [
       await putVariable(projectId, 'Z', '', { key }),
       await putVariable(projectId, 'Z', '', { key, environment: withoutSetting }),
@@ -585,7 +587,7 @@ describe('the most variables of a project', () => {
     expect(await valuesOf(workspace, projectId)).toEqual({ A: 'new', B: 'old', C: 'new' })
     expect((await putVariable(projectId, 'D', '', options)).status).toBe(409)
     await deleteVariable(projectId, 'B', { key })
-    expect((await putVariable(projectId, 'D', '', options)).status).toBe(200)
+    expect((await putVariable(projectId, 'D', '', options)).status).toBe(201)
   })
 
   it('are kept under concurrent requests', async () => {

@@ -83,6 +83,7 @@ describe('CORS', () => {
     expect([asked.status, asked.headers.get('Access-Control-Allow-Origin')]).toEqual([204, ORIGIN])
     expect(asked.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
     expect(asked.headers.get('Access-Control-Allow-Headers')).toContain('Authorization')
+    expect(asked.headers.get('Access-Control-Allow-Headers')).toContain('If-Match')
     const response = await request('GET', '/v1/me', { key, headers: { Origin: ORIGIN }, environment })
     expect(response.headers.get('Access-Control-Allow-Origin')).toBe(ORIGIN)
     expect(response.headers.get('Access-Control-Expose-Headers')).toContain('X-Request-Id')
@@ -139,14 +140,14 @@ describe('the quotas of an organization', () => {
     const environment = { SESSION_LIMIT: '2' }
     const [first, second, third] = [1, 2, 3].map(() => crypto.randomUUID())
     const make = (id = '') => put(`/v1/sessions/${id}`, key, { json: { projectId, name: 'x' }, environment })
-    expect([(await make(first)).status, (await make(second)).status]).toEqual([200, 200])
+    expect([(await make(first)).status, (await make(second)).status]).toEqual([201, 201])
     const refused = await make(third)
     expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('2 sessions')])
     expect((await make(first)).status).toBe(200)
     expect(await usageOf(workspace)).toEqual([2, 0, 0])
     await request('DELETE', `/v1/sessions/${first}`, { key })
     expect(await usageOf(workspace)).toEqual([1, 0, 0])
-    expect((await make(third)).status).toBe(200)
+    expect((await make(third)).status).toBe(201)
   })
 
   it('limit its sessions under concurrent requests', async () => {
@@ -161,7 +162,7 @@ describe('the quotas of an organization', () => {
         }),
       ),
     )
-    expect(responses.filter(({ status }) => status === 200)).toHaveLength(5)
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(5)
     expect(await usageOf(workspace)).toEqual([5, 0, 0])
   })
 
@@ -175,7 +176,7 @@ describe('the quotas of an organization', () => {
     const [one, two] = [await workspace.addSession(projectId), await workspace.addSession(projectId)]
     const upload = (sessionId: string, path: string, sent = text) =>
       put(file(sessionId, path), key, { ...content(sent), environment })
-    expect([(await upload(one, 'a')).status, (await upload(two, 'a')).status]).toEqual([200, 200])
+    expect([(await upload(one, 'a')).status, (await upload(two, 'a')).status]).toEqual([201, 201])
     const objects = async () =>
       (await env.OBJECTS.list({ prefix: `session-files/${workspace.organizationId}/` })).objects.length
     const refused = await upload(one, 'b')
@@ -186,7 +187,7 @@ describe('the quotas of an organization', () => {
     const { body } = await request('GET', `/v1/sessions/${one}/files`, { key })
     await request('DELETE', `/v1/sessions/${one}/files/${body.items[0].id}`, { key })
     expect(await usageOf(workspace)).toEqual([2, 1, text.length])
-    expect((await upload(one, 'b')).status).toBe(200)
+    expect((await upload(one, 'b')).status).toBe(201)
   })
 
   it('count bytes exactly, also if content is replaced by longer or shorter content', async () => {
@@ -195,7 +196,7 @@ describe('the quotas of an organization', () => {
     const sessionId = await workspace.addSession(await workspace.addProject())
     const environment = { BYTE_LIMIT: '10' }
     for (const [text, status] of [
-      ['12345', 200],
+      ['12345', 201],
       ['1234567890', 200],
       ['12345678901', 409],
       ['1', 200],
@@ -335,7 +336,7 @@ describe.each(COUNTED)('the quota of $noun', ({ quota, setting, noun, prepare })
   it('refuses one more with 409, allows changes of existing resources, and has room after a deletion', async () => {
     const { workspace, most, add, remove, isPut } = await withRoom(2)
     const first = await add(1)
-    expect([first.status, (await add(2)).status]).toEqual([isPut ? 200 : 201, isPut ? 200 : 201])
+    expect([first.status, (await add(2)).status]).toEqual([201, 201])
     const refused = await add(3)
     expect([refused.status, refused.body]).toEqual([
       409,
@@ -345,7 +346,7 @@ describe.each(COUNTED)('the quota of $noun', ({ quota, setting, noun, prepare })
     expect(await usedOf(workspace, quota)).toBe(most)
     expect((await remove(1, first)).status).toBe(200)
     expect(await usedOf(workspace, quota)).toBe(most - 1)
-    expect((await add(3)).status).toBe(isPut ? 200 : 201)
+    expect((await add(3)).status).toBe(201)
     expect((await add(4)).status).toBe(409)
   })
 
@@ -445,14 +446,14 @@ describe('the quota of bytes of environment variables', () => {
   it('counts sealed values, and a replaced value once', async () => {
     const { workspace, key, path, put } = await withProject()
     const bytes = () => usedOf(workspace, 'variableBytes')
-    expect((await put('A', 'é'.repeat(50), 1000)).status).toBe(200)
+    expect((await put('A', 'é'.repeat(50), 1000)).status).toBe(201)
     const [row] = await workspace.dump('environmentVariables')
     const used = String(row?.sealedValue).length
     expect(await bytes()).toBe(used)
     expect((await put('B', 'é'.repeat(50), 2 * used - 1)).body.error).toBe(
       `This would exceed the organization's quota of ${2 * used - 1} bytes of encrypted environment variables. Delete some first.`,
     )
-    expect((await put('B', 'é'.repeat(50), 2 * used)).status).toBe(200)
+    expect((await put('B', 'é'.repeat(50), 2 * used)).status).toBe(201)
     expect([(await put('A', 'x'.repeat(101), 2 * used)).status, await bytes()]).toEqual([409, 2 * used])
     expect([(await put('A', 'x'.repeat(100), 0)).status, await bytes()]).toEqual([200, 2 * used])
     expect([(await put('A', 'x', 0)).status, (await bytes()) < 2 * used]).toEqual([200, true])
@@ -486,7 +487,7 @@ describe('the quota of bytes of environment variables', () => {
     const one = await usedOf(workspace, 'variableBytes')
     const names = Array.from({ length: 20 }, (_, n) => `V${n}`)
     const responses = await Promise.all(names.map((name) => put(name, 'x'.repeat(100), 6 * one)))
-    expect(statuses(responses).filter((status) => status === 200)).toHaveLength(5)
+    expect(statuses(responses).filter((status) => status === 201)).toHaveLength(5)
     expect(await usedOf(workspace, 'variableBytes')).toBe(6 * one)
   })
 })

@@ -386,9 +386,10 @@ describe('putPin', () => {
     const { workspace, key, projectId, pins } = await withPins(3)
     const pin = { type, id: await workspace.addResource(type, projectId) }
     const before = now()
-    const { status, body } = await put(key, pin)
+    const { status, headers, body } = await put(key, pin)
+    expect(headers.get('Location')).toBe(`/v1/pins/${type}/${pin.id}`)
     expect([status, body]).toEqual([
-      200,
+      201,
       { resourceType: type, resourceId: pin.id, createdAt: expect.stringMatching(INSTANT) },
     ])
     expect(body.createdAt >= before && body.createdAt <= now()).toBe(true)
@@ -432,7 +433,7 @@ describe('putPin', () => {
     const { workspace, key, projectId, pins } = await withPins(2)
     const environment = { PIN_LIMIT: '3' }
     const [c, d] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
-    expect((await put(key, c, { environment })).status).toBe(200)
+    expect((await put(key, c, { environment })).status).toBe(201)
     const { status, body } = await put(key, d, { environment })
     expect([status, body]).toEqual([
       409,
@@ -444,7 +445,7 @@ describe('putPin', () => {
   it('pins 50 resources without a setting', async () => {
     const { workspace, key, projectId } = await withPins(49)
     const [last, more] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
-    expect((await put(key, last)).status).toBe(200)
+    expect((await put(key, last)).status).toBe(201)
     expect((await put(key, more)).status).toBe(409)
     expect(await workspace.pins()).toHaveLength(50)
   })
@@ -454,7 +455,7 @@ describe('putPin', () => {
     const environment = { PIN_LIMIT: '3' }
     await workspace.delete(type, (pins.find((pin) => pin.type === type) as Pin).id)
     const [pin, more] = (await addResources(workspace, projectId, 2)) as [Pin, Pin]
-    expect((await put(key, pin, { environment })).status).toBe(200)
+    expect((await put(key, pin, { environment })).status).toBe(201)
     expect((await put(key, more, { environment })).status).toBe(409)
   })
 
@@ -464,7 +465,7 @@ describe('putPin', () => {
     const restricted = await workspace.addKey({ projectIds: [reachable] })
     const pin = { type: 'project', id: reachable } as const
     expect((await put(restricted, pin, { environment: { PIN_LIMIT: '3' } })).status).toBe(409)
-    expect((await put(restricted, pin, { environment: { PIN_LIMIT: '4' } })).status).toBe(200)
+    expect((await put(restricted, pin, { environment: { PIN_LIMIT: '4' } })).status).toBe(201)
     expect(await listed(key)).toEqual(names([...pins, pin]))
   })
 
@@ -472,7 +473,7 @@ describe('putPin', () => {
     const { workspace, pins } = await withPins(2)
     const other = await workspace.addKey({ userId: await workspace.addUser() })
     const environment = { PIN_LIMIT: '1' }
-    expect((await put(other, pins[0] as Pin, { environment })).status).toBe(200)
+    expect((await put(other, pins[0] as Pin, { environment })).status).toBe(201)
     expect((await put(other, pins[1] as Pin, { environment })).status).toBe(409)
   })
 
@@ -482,7 +483,7 @@ describe('putPin', () => {
     const resources = await addResources(workspace, projectId, 10)
     const responses = await Promise.all(resources.map((pin) => put(key, pin, { environment })))
     expect(responses.map(({ status }) => status).sort()).toEqual([
-      ...Array(4).fill(200),
+      ...Array(4).fill(201),
       ...Array(6).fill(409),
     ])
     expect(await listed(key)).toHaveLength(4)
@@ -490,7 +491,8 @@ describe('putPin', () => {
     const one = await withPins(0)
     const project = { type: 'project', id: one.projectId } as const
     const same = await Promise.all(Array.from({ length: 10 }, () => put(one.key, project)))
-    expect(new Set(same.map(({ status, body }) => `${status} ${body.createdAt}`)).size).toBe(1)
+    expect(new Set(same.map(({ body }) => body.createdAt)).size).toBe(1)
+    expect(same.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201])
     expect(await listed(one.key)).toEqual(names([project]))
   })
 })
@@ -528,7 +530,7 @@ describe('deletePin', () => {
     const [pin] = (await addResources(workspace, projectId, 1)) as [Pin]
     expect((await put(key, pin, { environment })).status).toBe(409)
     await unpin(key, pins[0] as Pin)
-    expect((await put(key, pin, { environment })).status).toBe(200)
+    expect((await put(key, pin, { environment })).status).toBe(201)
     expect(await listed(key)).toEqual(names([...pins.slice(1), pin]))
   })
 

@@ -369,9 +369,14 @@ describe('putProfilePicture', () => {
       const { userId } = workspace
       for (const said of contentTypes) {
         const before = fromNow(0)
-        const headers: Record<string, string> = said ? { 'Content-Type': said } : {}
-        const { status, body } = await putPicture(userId, bytes, { key, headers })
-        expect([status, body]).toEqual([200, { userId, contentType, updatedAt: expect.any(String) }])
+        const { status, headers, body } = await putPicture(userId, bytes, {
+          key,
+          headers: said ? { 'Content-Type': said } : {},
+        })
+        const isFirst = said === contentTypes[0]
+        const stored = { userId, contentType, updatedAt: expect.any(String) }
+        expect([status, body]).toEqual([isFirst ? 201 : 200, stored])
+        expect(headers.get('Location')).toBe(isFirst ? `/v1/users/${userId}/profile-picture` : null)
         expect(body.updatedAt >= before && body.updatedAt <= fromNow(0)).toBe(true)
         const picture = await readPicture(userId, { key })
         expect([picture.headers.get('Content-Type'), picture.body]).toEqual([contentType, bytes])
@@ -420,7 +425,7 @@ describe('putProfilePicture', () => {
     const chunked = (sizeBytes: number) =>
       putPicture(workspace.userId, new Blob([pngOf(sizeBytes)]).stream(), { key })
     for (const put of [declared, chunked]) {
-      expect((await put(LIMIT_BYTES)).status).toBe(200)
+      expect((await put(LIMIT_BYTES)).status).toBe(put === declared ? 201 : 200)
       const { updatedAt } = (await workspace.dump('profilePictures'))[0] ?? {}
       expect((await readPicture(workspace.userId, { key })).body).toHaveLength(LIMIT_BYTES)
       expect((await put(LIMIT_BYTES + 1)).status).toBe(413)
@@ -578,7 +583,7 @@ describe('an upload in progress', () => {
     expect((await putPicture(workspace.userId, PNG, { key, environment })).status).toBe(409)
     expect((await readPicture(workspace.userId, { key })).status).toBe(404)
     done.resolve()
-    expect((await newer)?.status).toBe(200)
+    expect((await newer)?.status).toBe(201)
     expect((await readPicture(workspace.userId, { key })).body).toEqual(GIF)
     expect(await swept(workspace)).toEqual(ONE)
   })
@@ -587,8 +592,9 @@ describe('an upload in progress', () => {
     const { workspace, key } = await withKey()
     const bodies = Array.from({ length: 12 }, (_, index) => bytesOf(`GIF89a${index}`))
     const answers = await Promise.all(bodies.map((body) => putPicture(workspace.userId, body, { key })))
-    for (const { status } of answers) expect([200, 409]).toContain(status)
-    const successful = bodies.filter((_, index) => answers[index]?.status === 200)
+    for (const { status } of answers) expect([200, 201, 409]).toContain(status)
+    const successful = bodies.filter((_, index) => answers[index]?.status !== 409)
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(successful).toContainEqual((await readPicture(workspace.userId, { key })).body)
     expect(await objectsOf(workspace)).toEqual({ ...ONE, orphaned: 11 })
     expect(await swept(workspace)).toEqual(ONE)
@@ -619,7 +625,7 @@ describe('an upload in progress', () => {
 
   it('is 409 at the end of its lease, and succeeds a millisecond before', async () => {
     for (const [early, status] of [
-      [1, 200],
+      [1, 201],
       [0, 409],
     ] as const) {
       const { workspace, key } = await withKey()
@@ -631,7 +637,7 @@ describe('an upload in progress', () => {
       })
       expect((await putPicture(workspace.userId, GIF, { key, environment })).status).toBe(status)
       expect((await objectsOf(workspace)).lost).toEqual([])
-      expect(await swept(workspace)).toEqual(status === 200 ? ONE : NOTHING)
+      expect(await swept(workspace)).toEqual(status === 201 ? ONE : NOTHING)
     }
   })
 

@@ -36,7 +36,7 @@ const REPEATABLE: [string, (place: Place, DB: D1Database) => ReturnType<typeof r
     'PUT',
     ({ key }, DB) =>
       request('PUT', '/v1/projects/website', { key, json: { name: 'Website' }, environment: { DB } }),
-    200,
+    201,
   ],
   [
     'POST with an Idempotency-Key',
@@ -73,6 +73,17 @@ const NOT_REPEATABLE: [string, (place: Place, DB: D1Database) => ReturnType<type
       }),
     503,
   ],
+  ...['If-Match', 'If-None-Match'].map((header): (typeof REPEATABLE)[number] => [
+    `PUT with ${header}`,
+    ({ key, projectId }, DB) =>
+      request('PUT', `/v1/projects/${header === 'If-Match' ? projectId : 'website'}`, {
+        key,
+        json: { name: 'Website' },
+        headers: { [header]: '*' },
+        environment: { DB },
+      }),
+    503,
+  ]),
   [
     'PATCH',
     ({ key, projectId }, DB) =>
@@ -87,11 +98,13 @@ const NOT_REPEATABLE: [string, (place: Place, DB: D1Database) => ReturnType<type
 ]
 
 describe('if the database is unavailable for a moment', () => {
-  it.each(REPEATABLE)('a %s is retried and succeeds', async (_, send, status) => {
+  it.each(REPEATABLE)('a %s is retried and succeeds', async (method, send, status) => {
     for (const when of ['before', 'after'] as const) {
       for (const times of [1, 2]) {
         const { DB, use } = failingFor(times, AWAY, when)
-        expect([(await send(await place(), DB)).status, use.calls]).toEqual([status, times + 1])
+        // A repeated PUT finds what the first attempt created.
+        const expected = method === 'PUT' && when === 'after' ? 200 : status
+        expect([(await send(await place(), DB)).status, use.calls]).toEqual([expected, times + 1])
       }
     }
   })

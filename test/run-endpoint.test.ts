@@ -68,8 +68,8 @@ async function signingSecrets(workspace: Workspace, secrets: string[]): Promise<
 describe('putRunEndpoint', () => {
   it('sets the run endpoint and returns its secret', async () => {
     const { put, read } = await withKey()
-    const { status, body } = await put()
-    expect(status).toBe(200)
+    const { status, headers, body } = await put()
+    expect([status, headers.get('Location')]).toEqual([201, PATH])
     expect(body).toEqual({
       url: URL_OF_RUNS,
       previousSecretExpiresAt: null,
@@ -121,7 +121,9 @@ describe('putRunEndpoint', () => {
     const { workspace, put, read } = await withKey()
     const urls = Array.from({ length: 10 }, (_, index) => `https://hooks.example.com/${index}`)
     const answers = await Promise.all(urls.map((url) => put(url)))
-    expect(answers.map(({ status }) => status)).toEqual(urls.map(() => 200))
+    expect(answers.map(({ status }) => status)).toEqual(
+      answers.map(({ body }) => (body.secret === null ? 200 : 201)),
+    )
     const secrets = answers.map(({ body }) => body.secret).filter((secret) => secret !== null)
     expect(secrets).toHaveLength(1)
     expect(urls).toContain((await read()).body.url)
@@ -350,7 +352,7 @@ describe('the URL', () => {
   it.each(ALLOWED)('may be %s', async (url, kept = url) => {
     const { put, read } = await withKey()
     const { status, body } = await put(url)
-    expect([status, body.url]).toEqual([200, kept])
+    expect([status, body.url]).toEqual([201, kept])
     expect((await read()).body.url).toBe(kept)
   })
 
@@ -415,7 +417,7 @@ describe('a URL on this machine', () => {
     'http://192.168.1.1:8787',
   ])('is allowed only by the setting, also if the service is called at %s', async (origin) => {
     for (const url of LOCAL_URLS) {
-      expect([url, await putFrom(origin, url, 'on')]).toEqual([url, 200])
+      expect([url, await putFrom(origin, url, 'on')]).toEqual([url, 201])
       for (const setting of ['off', 'ON', 'true', '1', '', undefined]) {
         expect([url, setting, await putFrom(origin, url, setting)]).toEqual([url, setting, 400])
       }
@@ -435,7 +437,7 @@ describe('a URL on this machine', () => {
   })
 
   it('does not replace public URLs, which stay allowed', async () => {
-    expect(await putFrom('http://localhost:8787', URL_OF_RUNS, 'on')).toBe(200)
+    expect(await putFrom('http://localhost:8787', URL_OF_RUNS, 'on')).toBe(201)
   })
 })
 

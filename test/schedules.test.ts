@@ -1034,7 +1034,8 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
 
       const from = now()
       const database = watchedDatabase()
-      const { status, body } = await patch(change, { environment: { DB: database.DB } })
+      const { status, headers, body } = await patch(change, { environment: { DB: database.DB } })
+      const revision = headers.get('ETag')?.slice(1, -1)
       expect(body.updatedAt >= from && body.updatedAt <= now()).toBe(true)
       const cron = change.cron ?? schedule.cron
       const timezone = change.timezone ?? 'UTC'
@@ -1055,7 +1056,7 @@ describe.each([PROJECT, AGENT])('updating $parent schedules', (kind) => {
       expect([status, body]).toEqual([200, { ...schedule, cron, ...zone, ...times }])
       expect((await send('GET')).body).toEqual(body)
       expect(await rows()).toEqual(
-        before.map((row) => (row.id === schedule.id ? { ...row, cron, timezone, ...times } : row)),
+        before.map((row) => (row.id === schedule.id ? { ...row, cron, timezone, ...times, revision } : row)),
       )
       const isAllSaid = change.cron !== undefined && (kind === AGENT || change.timezone !== undefined)
       expect(database.calls).toBe(change.enabled === false || isAllSaid ? 1 : 2)

@@ -546,10 +546,11 @@ describe('putSessionFile', () => {
   it('stores a file and lists it, and returns its content unchanged', async () => {
     const { sessionId, put, list, read } = await withFiles(0)
     const before = now()
-    const { status, body } = await put('src/app.ts', EVERY_BYTE)
+    const { status, headers, body } = await put('src/app.ts', EVERY_BYTE)
+    expect(headers.get('Location')).toBe(`/v1/sessions/${sessionId}/files/${body.id}`)
     const file = { id: expect.any(String), sessionId, path: 'src/app.ts' }
     const times = { createdAt: expect.stringMatching(INSTANT), updatedAt: body.createdAt }
-    expect([status, body]).toEqual([200, { ...file, ...times }])
+    expect([status, body]).toEqual([201, { ...file, ...times }])
     expect(body.createdAt >= before && body.createdAt <= now()).toBe(true)
     expect((await list()).body.items).toEqual([body])
     expect((await read(body.id)).body).toEqual(EVERY_BYTE)
@@ -642,7 +643,7 @@ describe('putSessionFile', () => {
     const send = (sizeBytes: number, body: ReadableStream) =>
       request('PUT', path, { key, headers: { 'Content-Length': String(sizeBytes) }, body })
     const { status, body: file } = await send(LIMIT_BYTES, megabytes(95))
-    expect(status).toBe(200)
+    expect(status).toBe(201)
     const end = await read(file.id, { Range: `bytes=${LIMIT_BYTES - MEGABYTE - 1}-` })
     expect([end.body.length, end.body[0], end.body[1], end.body.at(-1)]).toEqual([MEGABYTE + 1, 93, 94, 94])
     expect(end.headers.get('Content-Range')).toMatch(/\/95000000$/)
@@ -698,7 +699,7 @@ describe('a path', () => {
   ])('may be %j', async (path) => {
     const { put, textOf } = await withFiles(0)
     const { status, body } = await put(path, path)
-    expect([status, body.path, status === 200 && (await textOf(body.id))]).toEqual([200, path, path])
+    expect([status, body.path, status === 201 && (await textOf(body.id))]).toEqual([201, path, path])
   })
 
   it.each([
@@ -739,7 +740,7 @@ describe('a path', () => {
     const { workspace, put } = await withFiles(0)
     const longest = part.repeat(1000 / [...part].length).replace(/\/$/, 'b')
     const { status, body } = await put(longest, 'x')
-    expect([status, body.path]).toEqual([200, longest])
+    expect([status, body.path]).toEqual([201, longest])
     const tooLong = await put(`${longest}c`, 'x')
     expect([tooLong.status, tooLong.body.error]).toEqual([400, expect.stringMatching(/^path /)])
     expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, lost: [] })
@@ -936,7 +937,8 @@ describe('concurrent uploads', () => {
     const { workspace, put, list, textOf } = await withFiles(0)
     const texts = Array.from({ length: 12 }, (_, index) => `${index} `.repeat(1000 + index))
     const answers = await Promise.all(texts.map((text) => put('a', text)))
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`))).toHaveProperty('size', 1)
+    expect(new Set(answers.map(({ body }) => body.id))).toHaveProperty('size', 1)
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(11).fill(200), 201])
     const { items } = (await list()).body
     expect(items).toHaveLength(1)
     const text = await textOf(items[0].id)
@@ -951,7 +953,7 @@ describe('concurrent uploads', () => {
     const { id } = (await put('a', 'first')).body
     const uploads = Array.from({ length: 8 }, (_, index) => put('a', `text ${index}`))
     const deletions = Array.from({ length: 4 }, () => remove(id))
-    for (const { status } of await Promise.all(uploads)) expect(status).toBe(200)
+    for (const { status } of await Promise.all(uploads)) expect([200, 201]).toContain(status)
     expect((await Promise.all(deletions)).map(({ status }) => status).sort()).toEqual([200, 404, 404, 404])
     const { items } = (await list()).body
     for (const file of items) expect(await textOf(file.id)).toMatch(/^text \d$/)
@@ -969,7 +971,7 @@ describe('concurrent uploads', () => {
     const paths = Array.from({ length: 16 }, (_, index) => `${index}`)
     const answers = await Promise.all(paths.map((path) => put(path, 'text', { environment })))
     expect((await deletion)?.status).toBe(200)
-    const recorded = answers.filter(({ status }) => status === 200).length
+    const recorded = answers.filter(({ status }) => status === 201).length
     expect(answers.filter(({ status }) => status === 410)).toHaveLength(16 - recorded)
     expect(await objectsOf(workspace)).toMatchObject({ referred: recorded, lost: [] })
     expect(await swept(workspace)).toEqual(leaving(0))
@@ -1020,7 +1022,7 @@ describe('an upload in progress', () => {
       counted.push((await orphanedObjects(workspace)).size)
     })
     const { status, body } = await put('a', 'slow', { environment })
-    expect([status, counted]).toEqual([200, [1]])
+    expect([status, counted]).toEqual([201, [1]])
     expect(await swept(workspace)).toEqual(leaving(1))
     expect(await textOf(body.id)).toBe('slow')
   })
@@ -1120,7 +1122,7 @@ describe('while a store is unavailable', () => {
       expect(await objectsOf(workspace)).toMatchObject({ referred: 1, lost: [] })
     }
     expect(await swept(workspace)).toEqual(leaving(1))
-    for (const path of ['a', 'b']) expect((await put(path, 'new')).status).toBe(200)
+    expect([(await put('a', 'new')).status, (await put('b', 'new')).status]).toEqual([200, 201])
     expect(await swept(workspace)).toEqual(leaving(2))
     expect(await textOf(kept.id)).toBe('new')
   })

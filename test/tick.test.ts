@@ -730,7 +730,7 @@ describe('without a run endpoint', () => {
     const outbox = new Outbox()
     await fireSchedules(env, START)
     const receiver = new Receiver()
-    expect((await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })).status).toBe(200)
+    expect((await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })).status).toBe(201)
     for (const minutes of [1, LEASE_MINUTES, 59]) await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
     expect(outbox.messages).toEqual([])
     const { body } = await request('GET', '/v1/runs?status=pending', { key })

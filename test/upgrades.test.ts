@@ -313,7 +313,7 @@ describe.each(versions)('a database at %s', (from) => {
         environment: { SESSION_LIMIT: String(SESSION_LIMIT) },
       })
     expect((await addSession(9301, sessions)).status).toBe(409)
-    expect((await addSession(9301, sessions + 1)).status).toBe(200)
+    expect((await addSession(9301, sessions + 1)).status).toBe(201)
     expect((await addSession(9302, sessions + 1)).status).toBe(409)
     const addFile = (path: string, FILE_LIMIT: number, BYTE_LIMIT: number) =>
       request('PUT', `/v1/sessions/${ICONS}/files?path=${path}`, {
@@ -323,7 +323,7 @@ describe.each(versions)('a database at %s', (from) => {
       })
     expect((await addFile('a', files, bytes + 5)).status).toBe(409)
     expect((await addFile('a', files + 1, bytes + 4)).status).toBe(409)
-    expect((await addFile('a', files + 1, bytes + 5)).status).toBe(200)
+    expect((await addFile('a', files + 1, bytes + 5)).status).toBe(201)
     expect((await addFile('b', files + 1, bytes + 10)).status).toBe(409)
     const skillBytes = own('skillFiles').reduce(
       (sum, { content }) => sum + Buffer.byteLength(`${content}`),

@@ -9,7 +9,7 @@ import { withinReach } from './project.ts'
 type TextColumn = AnySQLiteColumn<{ data: string; notNull: true }>
 /** The columns that the tables of all kinds have. */
 export type ResourceTable = SQLiteTable &
-  Record<'organizationId' | 'id' | 'name' | 'createdAt' | 'updatedAt', TextColumn>
+  Record<'organizationId' | 'id' | 'name' | 'createdAt' | 'updatedAt' | 'revision', TextColumn>
 /** The table of sessions, or of pull requests: they belong to a project. */
 export type ProjectResourceTable = ResourceTable & Record<'projectId', TextColumn>
 

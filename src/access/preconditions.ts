@@ -2,7 +2,7 @@
  * The preconditions of an operation, each written once. From one list come the statement that checks them, the guard of
  * the statements that act, the rows that those begin from, and the error of the first precondition that does not hold.
  */
-import { and, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type {
   SelectedFields,
   SQLiteSelectBase,
@@ -68,6 +68,11 @@ export interface Join {
   readonly on: SQL | undefined
 }
 
+/** A further fact of a PUT: 1 if it creates. The check runs before the change, in the same transaction. @param id of the named row. */
+export function isNew(id: SQLWrapper): SQL<0 | 1> {
+  return sql<0 | 1>`${isNull(id)}`
+}
+
 export type NamedPreconditions = Readonly<Record<string, Precondition>>
 type NamedFacts = Readonly<Record<string, SQL>>
 
@@ -97,7 +102,7 @@ export interface Preconditions<Values = unknown> {
 }
 
 /** docs/contract.md, "The order of the checks". */
-const STATUS_ORDER = [400, 404, 403, 410, 409]
+const STATUS_ORDER = [400, 404, 403, 410, 409, 412]
 
 /**
  * The preconditions of an operation.

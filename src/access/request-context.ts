@@ -8,7 +8,7 @@ import type { Facts, Preconditions } from './preconditions.ts'
 import { quotaValues } from './quotas.ts'
 
 interface RequestFacts extends AuditSubject {
-  /** True if the request may run twice with the same effect and the same response. */
+  /** True if the request may run twice with the same effect. */
   readonly isRepeatable: boolean
 }
 

@@ -26,6 +26,12 @@ export function keyIdOf(sealed: SQLiteColumn) {
 const byId = (table: { organizationId: SQLiteColumn; id: SQLiteColumn }) =>
   primaryKey({ columns: [table.organizationId, table.id] })
 
+/**
+ * The entity tag of what can be edited. Every edit by a request gives it another value. Rows from before the column, which no
+ * request has edited since, have the default.
+ */
+const revision = () => text().notNull().default('0')
+
 /** A resource of the host platform, under the id that it has there. */
 const platformResource = <Own extends Record<string, SQLiteColumnBuilderBase>>(own: Own) => ({
   organizationId: text().notNull(),
@@ -34,6 +40,7 @@ const platformResource = <Own extends Record<string, SQLiteColumnBuilderBase>>(o
   ...own,
   createdAt: text().notNull(),
   updatedAt: text().notNull(),
+  revision: revision(),
 })
 
 export const organizations = sqliteTable('organizations', {
@@ -195,6 +202,8 @@ export const schedules = sqliteTable(
     idempotencyFingerprint: text(),
     /** Why the service paused it; null if a request paused it, or it is enabled. */
     pausedReason: text(),
+    /** What the tick writes does not change it. */
+    revision: revision(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.parentType, table.parentId, table.id] }),

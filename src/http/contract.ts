@@ -56,6 +56,8 @@ export type Success = JsonSuccess | ContentSuccess
 
 export interface JsonSuccess extends SuccessBase {
   readonly status: 200 | 201
+  /** Of a PUT that can create: what 201 means. That response has the same schema, and `Location`. */
+  readonly created?: string
   readonly schema: z.ZodMiniObject
   readonly example: unknown
 }

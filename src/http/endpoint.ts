@@ -23,7 +23,12 @@ export type Answer<C extends Contract> =
   | { readonly notModified: true; readonly headers: AnswerHeaders }
 
 type AnswerWith<S extends Success> = S extends JsonSuccess
-  ? { readonly body: z.input<S['schema']>; readonly headers?: AnswerHeaders }
+  ? {
+      readonly body: z.input<S['schema']>
+      /** The path of what the request created; undefined if it created nothing. */
+      readonly location?: string | undefined
+      readonly headers?: AnswerHeaders
+    }
   : { readonly content: ReadableStream; readonly isPartial?: boolean; readonly headers: AnswerHeaders }
 
 export interface Endpoint<C extends Contract = Contract> {

@@ -1,10 +1,12 @@
 /** The kinds of values in requests and responses. Lengths count code points, as in JSON Schema. */
 import * as z from 'zod/mini'
 import type { Problem } from '../errors.ts'
+import { isAny, isCondition } from './conditional.ts'
 import { describeSize } from './problems.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const EXAMPLE_INSTANT = '2026-03-29T01:00:00.000Z'
+const EXAMPLE_REVISION = '7d1e4c70a3529b3f'
 const EXAMPLE_UUID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 
 /** The registry from which the OpenAPI document describes a schema. */
@@ -223,6 +225,38 @@ export function ifNoneMatch() {
     description: 'ETags of the copies you hold. If one matches, the response is 304.',
     example: `"${EXAMPLE_UUID}"`,
   })
+}
+
+/** The header `If-Match` of a request that changes or deletes a resource. */
+export function ifMatch() {
+  return z
+    .optional(
+      parameter().check(
+        rule(isCondition, 'is not a list of ETags', 'ETags in double quotes, separated by commas, or "*"'),
+      ),
+    )
+    .register(docs, {
+      description:
+        'The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. ' +
+        '`*`: the resource has to exist.',
+      example: `"${EXAMPLE_REVISION}"`,
+    })
+}
+
+/** The header `If-None-Match` of a PUT. */
+export function onlyToCreate() {
+  return z
+    .optional(parameter().check(rule(isAny, 'is not "*"', '"*", so that the request only creates')))
+    .register(docs, {
+      description:
+        '`*`: only create. If the resource exists already, the response is 412 and nothing changes.',
+      example: '*',
+    })
+}
+
+/** The response header of what can be edited. */
+export const ENTITY_TAG = {
+  ETag: 'The entity tag of the resource, for `If-Match`. It changes with every edit by a request.',
 }
 
 /** The header `Idempotency-Key`. @param result what repeated requests return. */

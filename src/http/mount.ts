@@ -75,14 +75,19 @@ export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operat
     const answer = await handle(input as never, context)
     if ('notModified' in answer) return c.body(null, 304, answer.headers)
     if ('content' in answer) return c.body(answer.content, answer.isPartial ? 206 : 200, answer.headers)
-    return c.json(answer.body, contract.success.status, answer.headers)
+    if (answer.location === undefined) return c.json(answer.body, contract.success.status, answer.headers)
+    return c.json(answer.body, 201, { ...answer.headers, Location: answer.location })
   })
 }
 
-/** True if the request may run twice with the same effect and the same response. */
+/**
+ * True if the request may run twice with the same effect. A conditional PUT is not repeated: if the first attempt was
+ * committed, the second would be refused because of it.
+ */
 function isRepeatable({ method, upload, showsSecretOnce }: Contract, headers: Headers): boolean {
   if (method === 'POST') return !showsSecretOnce && headers.has('Idempotency-Key')
-  return method === 'GET' || (method === 'PUT' && !upload)
+  if (method === 'PUT') return !upload && !headers.has('If-Match') && !headers.has('If-None-Match')
+  return method === 'GET'
 }
 
 /** Hono's form of a path template: `/v1/pins/:resourceType` for `/v1/pins/{resourceType}`. */

@@ -2,6 +2,9 @@
 
 export const INVALID_INPUT = 'The input is invalid, or the API key lacks the required scope.'
 export const OTHER_PROJECTS = 'The API key is restricted to other projects.'
+export const OTHER_ETAG = 'The resource has none of the ETags in `If-Match`.'
+export const OTHER_ETAG_OR_EXISTING =
+  'The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`.'
 export const INTERNAL_ERROR = 'Internal error.'
 export const STORE_UNAVAILABLE =
   'A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`.'

@@ -153,6 +153,16 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
         headers: { ...always, ...describeHeaders(success.headers) },
         content: describeContent(success),
       },
+      ...('created' in success && {
+        201: {
+          description: success.created,
+          headers: {
+            ...always,
+            ...describeHeaders({ ...success.headers, Location: 'The path of what was created.' }),
+          },
+          content: describeContent(success),
+        },
+      }),
       ...('partial' in success && {
         206: {
           description: 'The range of bytes.',

@@ -83,6 +83,7 @@ export const environmentVariableRows: Rows = {
     looksUpFirst: true,
     variations: {
       'it has a value': {
+        exists: true,
         async apply(workspace, example) {
           await workspace.addVariable(projectOf(example), 'DATABASE_URL')
           return example

@@ -95,6 +95,7 @@ export const pinRows: Rows = {
       'it is pinned already': {
         idle: true,
         lifts: 409,
+        exists: true,
         async apply(workspace, example) {
           await workspace.pin('session', example.ids[0] ?? '')
           return example

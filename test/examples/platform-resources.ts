@@ -1,5 +1,12 @@
 import { v7 as newUuid } from 'uuid'
-import { projectOf, type Row, type Rows } from '../support/example.ts'
+import {
+  ifMatchVariations,
+  ifNoneMatchVariations,
+  projectOf,
+  type Row,
+  type Rows,
+  withHeader,
+} from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 interface Kind {
@@ -22,6 +29,18 @@ const wasDeleted = (type: Kind['type'], idOf: (path: string) => string): Row['va
     },
   },
 })
+
+const conditionsOfPut: Row['variations'] = {
+  'If-Match has another ETag': {
+    status: 412,
+    apply: async (_, example) => withHeader(example, 'If-Match', '"another"'),
+  },
+  'If-None-Match is any': {
+    status: 412,
+    needs: 'it is there',
+    apply: async (_, example) => withHeader(example, 'If-None-Match', '*'),
+  },
+}
 
 const lastSegment = (path: string) => path.replace(/.*\//, '')
 
@@ -66,16 +85,22 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
           }),
         },
         'it is there': {
+          exists: true,
           lifts: 409,
           async apply(workspace, example) {
             await addWithId(workspace, type, lastSegment(example.path), '')
             return example
           },
         },
+        ...conditionsOfPut,
         ...wasDeleted(type, lastSegment),
       },
     },
-    [`retrieve${name}`]: { prepare, ...reach, variations: wasDeleted(type, lastSegment) },
+    [`retrieve${name}`]: {
+      prepare,
+      ...reach,
+      variations: { ...ifNoneMatchVariations, ...wasDeleted(type, lastSegment) },
+    },
     [`list${name}s`]: {
       async prepare(workspace) {
         await add(workspace, '')
@@ -97,6 +122,7 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
       prepare,
       ...change,
       variations: {
+        ...ifMatchVariations,
         ...wasDeleted(type, lastSegment),
         ...(type === 'user' && {
           'it has a key': {
@@ -118,6 +144,7 @@ function organizationResourceRows({ type, path, name, add }: Kind): Rows {
         ...change,
         variations: {
           'it is unarchived': { apply: async (_, example) => ({ ...example, json: { archived: false } }) },
+          ...ifMatchVariations,
           ...wasDeleted(type, lastSegment),
         },
       } satisfies Row,
@@ -155,6 +182,7 @@ function projectResourceRows({ type, path, name, add }: Kind): Rows {
       outOfReach: 403,
       variations: {
         'it is there': {
+          exists: true,
           async apply(workspace, example) {
             await addWithId(workspace, type, lastSegment(example.path), projectOf(example))
             return example
@@ -169,11 +197,16 @@ function projectResourceRows({ type, path, name, add }: Kind): Rows {
             return { ...example, path: `/v1/${path}/${id}`, projectIds }
           },
         },
+        ...conditionsOfPut,
         ...wasDeleted(type, lastSegment),
         ...isArchived,
       },
     },
-    [`retrieve${name}`]: { prepare, outOfReach: 403, variations: wasDeleted(type, lastSegment) },
+    [`retrieve${name}`]: {
+      prepare,
+      outOfReach: 403,
+      variations: { ...ifNoneMatchVariations, ...wasDeleted(type, lastSegment) },
+    },
     [`list${name}s`]: {
       async prepare(workspace) {
         const projectId = await workspace.addProject()
@@ -195,7 +228,7 @@ function projectResourceRows({ type, path, name, add }: Kind): Rows {
     [`delete${name}`]: {
       prepare,
       outOfReach: 403,
-      variations: { ...wasDeleted(type, lastSegment), ...isArchived },
+      variations: { ...ifMatchVariations, ...wasDeleted(type, lastSegment), ...isArchived },
     },
   }
 }

@@ -1,5 +1,5 @@
 import { request } from '../support/api.ts'
-import { inAnHour, type Row, type Rows } from '../support/example.ts'
+import { ifNoneMatchVariations, inAnHour, type Row, type Rows } from '../support/example.ts'
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0])
 
@@ -53,6 +53,7 @@ export const profilePictureRows: Rows = {
     calls: 2,
     variations: {
       'there is a picture': {
+        exists: true,
         async apply(workspace, example) {
           await workspace.addPicture()
           return example
@@ -68,10 +69,7 @@ export const profilePictureRows: Rows = {
       return { path: `/v1/users/${workspace.userId}/profile-picture`, ids: [workspace.userId] }
     },
     variations: {
-      'the ETag matches': {
-        status: 304,
-        apply: async (_, example) => ({ ...example, headers: { 'If-None-Match': '*' } }),
-      },
+      ...ifNoneMatchVariations,
       'the user has no picture': {
         status: 404,
         async apply(workspace, example) {

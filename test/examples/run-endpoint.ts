@@ -30,6 +30,7 @@ export const runEndpointRows: Rows = {
     looksUpFirst: true,
     variations: {
       'there is a run endpoint': {
+        exists: true,
         async apply(workspace, example) {
           await workspace.addRunEndpoint('https://hooks.example.com/before')
           return example

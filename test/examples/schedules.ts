@@ -1,5 +1,5 @@
 import { request } from '../support/api.ts'
-import type { Example, Row, Rows } from '../support/example.ts'
+import { type Example, ifMatchVariations, type Row, type Rows } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 export const scheduleRows: Rows = {
@@ -100,10 +100,11 @@ function scheduleOperationRows(parentType: 'project' | 'agent', change: object):
           calls: 2,
           apply: async (_, example) => ({ ...example, json: { enabled: true } }),
         },
+        ...ifMatchVariations,
         ...isArchived,
       },
     },
-    [`delete${name}`]: { prepare: prepareOne, ...reach, variations: isArchived },
+    [`delete${name}`]: { prepare: prepareOne, ...reach, variations: { ...ifMatchVariations, ...isArchived } },
   }
 }
 

@@ -1,5 +1,5 @@
 import { v7 as newUuid } from 'uuid'
-import { projectOf, type Row, type Rows } from '../support/example.ts'
+import { ifNoneMatchVariations, projectOf, type Row, type Rows } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 const isDeleted: Row['variations'] = {
@@ -83,6 +83,7 @@ export const sessionFileRows: Rows = {
     calls: 2,
     variations: {
       'there is a file at the path': {
+        exists: true,
         async apply(workspace, example) {
           await workspace.addSessionFile(example.ids[0] ?? '', 'notes.md')
           return example
@@ -108,10 +109,7 @@ export const sessionFileRows: Rows = {
         status: 416,
         apply: async (_, example) => ({ ...example, headers: { ...example.headers, Range: 'bytes=999-' } }),
       },
-      'the ETag matches': {
-        status: 304,
-        apply: async (_, example) => ({ ...example, headers: { ...example.headers, 'If-None-Match': '*' } }),
-      },
+      ...ifNoneMatchVariations,
       ...isDeleted,
     },
   },

@@ -1,4 +1,4 @@
-import type { Rows } from '../support/example.ts'
+import { ifMatchVariations, ifNoneMatchVariations, type Rows } from '../support/example.ts'
 
 const NEW_SKILL = {
   name: 'release-notes',
@@ -13,10 +13,7 @@ export const skillRows: Rows = {
       return { path: `/v1/skills/${skillId}`, ids: [skillId] }
     },
     variations: {
-      'the caller has it already': {
-        status: 304,
-        apply: async (_, example) => ({ ...example, headers: { 'If-None-Match': '*' } }),
-      },
+      ...ifNoneMatchVariations,
       'it has no files': {
         async apply(workspace, example) {
           const skillId = await workspace.addSkill({})
@@ -62,6 +59,7 @@ export const skillRows: Rows = {
       return { path: `/v1/skills/${skillId}`, json: { name: 'renamed' }, ids: [skillId] }
     },
     variations: {
+      ...ifMatchVariations,
       'it gets other files': {
         apply: async (_, example) => ({ ...example, json: { ...NEW_SKILL, name: 'renamed' } }),
       },
@@ -85,6 +83,6 @@ export const skillRows: Rows = {
       const skillId = await workspace.addSkill({ 'SKILL.md': '# Notes', 'notes.txt': 'none' })
       return { path: `/v1/skills/${skillId}`, ids: [skillId] }
     },
-    variations: {},
+    variations: ifMatchVariations,
   },
 }

@@ -96,6 +96,7 @@ const HOSTILE_SEGMENTS = ['%', '%zz', '%ff', '%00', '%2F', '%c0%ae', '%ed%a0%80'
 
 const HEADERS = [
   'Idempotency-Key',
+  'If-Match',
   'If-None-Match',
   'If-Range',
   'Range',

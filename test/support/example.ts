@@ -1,5 +1,6 @@
 /** What the shared suites know of an operation: a request that succeeds, and what can stand in its way. */
 import { v7 as newUuid } from 'uuid'
+import type { Contract } from '../../src/http/contract.ts'
 import type { RequestOptions } from './api.ts'
 import { type KeyOptions, now, type Workspace } from './workspace.ts'
 
@@ -18,9 +19,11 @@ export interface Example extends Omit<RequestOptions, 'key'> {
 /** Another state of the workspace, or another request. Those of an operation combine, in the order of the table. */
 export interface Variation {
   /** The answer then, if it isn't the success. */
-  readonly status?: 206 | 304 | 400 | 403 | 404 | 409 | 410 | 416
+  readonly status?: 206 | 304 | 400 | 403 | 404 | 409 | 410 | 412 | 416
   /** The status comes only together with this other variation. */
   readonly needs?: string
+  /** True if what a PUT of the example creates exists already: the success is 200. */
+  readonly exists?: true
   /** The refusals of this status hold no longer. */
   readonly lifts?: 409
   /** True if there may be nothing left to do or to find. */
@@ -32,6 +35,33 @@ export interface Variation {
   /** The calls to the database, if they aren't as many as without the variation. */
   readonly calls?: number
   apply(workspace: Workspace, example: Example): Promise<Example>
+}
+
+/** The status of a success of the example with these variations. */
+export function successOf({ success }: Contract, variations: readonly Variation[] = []): number {
+  const creates = 'created' in success && !variations.some(({ exists }) => exists)
+  return creates ? 201 : success.status
+}
+
+/** Of an operation that honours `If-Match`. */
+export const ifMatchVariations: Row['variations'] = {
+  'If-Match is any': { apply: async (_, example) => withHeader(example, 'If-Match', '*') },
+  'If-Match has another ETag': {
+    status: 412,
+    apply: async (_, example) => withHeader(example, 'If-Match', '"another"'),
+  },
+}
+
+/** Of a GET that honours `If-None-Match`. */
+export const ifNoneMatchVariations: Row['variations'] = {
+  'the ETag matches': {
+    status: 304,
+    apply: async (_, example) => withHeader(example, 'If-None-Match', '*'),
+  },
+}
+
+export function withHeader(example: Example, name: string, value: string): Example {
+  return { ...example, headers: { ...example.headers, [name]: value } }
 }
 
 export interface Row {

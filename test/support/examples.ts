@@ -21,7 +21,7 @@ import type { Workspace } from './workspace.ts'
 const operations = await loadOperations()
 
 export type { Example, Row, Variation } from './example.ts'
-export { withIds } from './example.ts'
+export { successOf, withIds } from './example.ts'
 export { dumpStores, listTables } from './stores.ts'
 
 /** By operationId. */

@@ -43,7 +43,7 @@ export class Workspace {
   static async create(): Promise<Workspace> {
     const workspace = new Workspace()
     const organization = { id: workspace.organizationId, name: 'Acme', createdAt: now() }
-    const times = { createdAt: now(), updatedAt: now() }
+    const times = { createdAt: now(), updatedAt: now(), revision: newUuid() }
     const user = { organizationId: workspace.organizationId, id: workspace.userId, name: 'Ada', ...times }
     await env.DB.batch([
       bind(env.DB, provisioning.insertOrganization, organization),
@@ -217,7 +217,7 @@ export class Workspace {
     id: string = newUuid(),
     name = `skill-${newUuid()}`,
   ): Promise<string> {
-    await this.#insert(tables.skills, { id, name, description: 'Writes release notes.', revision: newUuid() })
+    await this.#insert(tables.skills, { id, name, description: 'Writes release notes.' })
     for (const [filename, content] of Object.entries(files)) {
       await this.#insert(tables.skillFiles, { skillId: id, id: newUuid(), filename, content })
     }
@@ -366,10 +366,10 @@ export class Workspace {
     return env.DB.prepare(`${COUNT_USAGE} WHERE "id" = ?`).bind(this.organizationId).first()
   }
 
-  /** Inserts a row of the organization: null where no value is given, and now where a time is due. */
+  /** Inserts a row of the organization: null where no value is given, but a time and a revision where they are due. */
   async #insert(table: SQLiteTable, row: Values): Promise<void> {
-    const times = { createdAt: now(), updatedAt: now() }
-    const values = { organizationId: this.organizationId, ...times, ...row }
+    const defaults = { createdAt: now(), updatedAt: now(), revision: newUuid() }
+    const values = { organizationId: this.organizationId, ...defaults, ...row }
     await runBatch(env.DB, [inserting(table)], { ...nulls(table), ...values })
   }
 }

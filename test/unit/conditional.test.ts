@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchesEntityTag } from '../../src/http/conditional.ts'
+import { conditionsOf, isCondition, matchesEntityTag } from '../../src/http/conditional.ts'
 
 /** RFC 9110, section 8.8.3: what may stand between the quotes. */
 const etagc = fc
@@ -87,5 +87,32 @@ describe('matchesEntityTag', () => {
     for (const header of ['"'.repeat(100_000), 'W/'.repeat(50_000), `"${'x'.repeat(100_000)}`]) {
       expect(matchesEntityTag(header, '"a"')).toBe(false)
     }
+  })
+})
+
+describe('conditionsOf', () => {
+  it.each([
+    [undefined, null],
+    ['*', '*'],
+    [' *\t', '*'],
+    ['"a"', '"a"'],
+    [', "a" ,,"b",', '"a","b"'],
+    ['W/"a"', ''],
+    ['"W/", W/"a", "b"', '"W/","b"'],
+    ['"*"', '"*"'],
+  ])('has for If-Match %s the strong tags %s', (header, expected) => {
+    expect(conditionsOf({ 'If-Match': header })).toEqual({ ifMatch: expected, ifNoneMatch: null })
+  })
+
+  it('has the strong tags of any list, in order', () => {
+    const tagged = fc.array(fc.tuple(weakness, opaqueTag), { minLength: 1, maxLength: 9 })
+    fc.assert(
+      fc.property(tagged, separator, (tags, between) => {
+        const header = tags.map((tag) => tag.join('')).join(between)
+        const strong = tags.flatMap(([weak, tag]) => (weak ? [] : [tag]))
+        expect(isCondition(header)).toBe(true)
+        expect(conditionsOf({ 'If-Match': header }).ifMatch).toBe(strong.join())
+      }),
+    )
   })
 })

@@ -99,6 +99,31 @@ const apiKeyDescendants: SchemaVersion = {
   },
 }
 
+/** What can be edited, of earlier versions, has the revision 0 until its next edit. */
+const revisions: SchemaVersion = {
+  migration: '0011_revisions.sql',
+  becomes: (rows) => {
+    const edited = ['agents', 'projects', 'pullRequests', 'schedules', 'sessions', 'users']
+    const withRevision = edited.map((table) => [
+      table,
+      (rows[table] ?? []).map((row) => ({ ...row, revision: '0' })),
+    ])
+    return { ...rows, ...Object.fromEntries(withRevision) }
+  },
+  rows: {
+    users: [
+      {
+        organizationId: INITECH,
+        id: 'peter',
+        name: 'Peter',
+        createdAt: WRITTEN,
+        updatedAt: CHANGED,
+        revision: '7d1e4c70a3529b3f',
+      },
+    ],
+  },
+}
+
 export const schemaVersions: readonly SchemaVersion[] = [
   initial,
   resourceLives,
@@ -108,6 +133,7 @@ export const schemaVersions: readonly SchemaVersion[] = [
   nextRunRefresh,
   slowRunEndpoints,
   apiKeyDescendants,
+  revisions,
 ]
 
 /** The names of the migrations, in order. */

@@ -63,7 +63,7 @@ export const createApiKey = endpoint(createApiKeyContract, async ({ headers, bod
     idempotencyKey: within('create', headers['Idempotency-Key']),
   })
   if (!row) throw creatable.refusal(facts, context)
-  return { body: { ...parseLists(row), token }, headers: { Location: `${path}/${row.id}` } }
+  return { body: { ...parseLists(row), token }, location: `${path}/${row.id}` }
 })
 
 export const listApiKeys = endpoint(listApiKeysContract, async ({ query }, context) => {
@@ -84,7 +84,7 @@ export const rotateApiKey = endpoint(
     })
     if (!row) throw rotatable.refusal(facts, context)
     const keys = path.slice(0, path.indexOf(`/${params.apiKeyId}/`))
-    return { body: { ...parseLists(row), token }, headers: { Location: `${keys}/${row.id}` } }
+    return { body: { ...parseLists(row), token }, location: `${keys}/${row.id}` }
   },
 )
 

@@ -116,7 +116,8 @@ export const putEnvironmentVariableContract = {
   bodyLimitBytes: 6 * MAX_VALUE_BYTES + KIBIBYTE,
   success: {
     status: 200,
-    description: 'The variable was stored.',
+    description: 'The variable has the new value.',
+    created: 'The variable was created.',
     schema: variable,
     example: exampleVariable,
   },

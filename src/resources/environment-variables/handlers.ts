@@ -42,9 +42,11 @@ export const listEnvironmentVariables = endpoint(
 
 export const putEnvironmentVariable = endpoint(
   putEnvironmentVariableContract,
-  async ({ params: { projectId, key }, body }, context) => {
+  async ({ params: { projectId, key }, body, path }, context) => {
     const { putting, values } = await sealing(context, projectId, [{ key, value: body.value }])
-    return { body: await context.runForRow(settable, [putting], values) }
+    const [facts, [stored]] = await context.run(settable, [putting], values)
+    if (!stored) throw settable.refusal(facts, context)
+    return { body: stored, location: facts.isNew ? path : undefined }
   },
 )
 
@@ -60,7 +62,7 @@ export const setEnvironmentVariables = endpoint(
     const isRepeated = facts.projectIsInReach && facts.isRepeated
     if (stored.length === 0 && !isRepeated) throw settable.refusal(facts, context)
     const items = (isRepeated ? repeated : stored).toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    return { body: { items }, headers: { Location: path } }
+    return { body: { items }, location: path }
   },
 )
 

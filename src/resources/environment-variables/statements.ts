@@ -109,6 +109,12 @@ const fits = sql<0 | 1>`${query
   .from(environmentVariables)
   .where(and(isOfProject, sql`not ${isSet}`))}`
 
+/** 1 if the first of the request's variables, which is the only one of a PUT, did not exist before. */
+const isNew = sql<0 | 1>`not exists ${query
+  .select({ one: sql`1` })
+  .from(environmentVariables)
+  .where(and(isOfProject, sql`${environmentVariables.key} = ${keys} ->> 0`))}`
+
 /** A value over the variables that the request replaces. */
 const replaced = (value: SQL) =>
   sql`${query.select({ value }).from(environmentVariables).where(and(isOfProject, isSet))}`
@@ -167,8 +173,11 @@ export const settable = requiring(
         ),
     ),
   },
-  /** True if a request with the same `Idempotency-Key` and an equal body was sent before. */
-  { isRepeated: sql<0 | 1>`coalesce(${hasEqualBody}, false)` },
+  {
+    isNew,
+    /** True if a request with the same `Idempotency-Key` and an equal body was sent before. */
+    isRepeated: sql<0 | 1>`coalesce(${hasEqualBody}, false)`,
+  },
 )
 
 /** The values are sealed for one organization. If it is not the caller's, nothing is stored. */

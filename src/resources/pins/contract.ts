@@ -114,7 +114,8 @@ export const putPinContract = {
   params: pinned,
   success: {
     status: 200,
-    description: 'The resource is pinned.',
+    description: 'The resource was pinned already.',
+    created: 'The resource was pinned.',
     schema: pin,
     example: examplePin,
   },

@@ -31,10 +31,11 @@ export const listPins = endpoint(listPinsContract, async (_, context) => {
   return { body: { items, nextCursor: null } }
 })
 
-export const putPin = endpoint(putPinContract, async ({ params }, context) => {
+export const putPin = endpoint(putPinContract, async ({ params, path }, context) => {
   const values = { ...params, pinLimit: context.limits.pins }
-  const pin = await context.runForRow(pinnable, [appendPin, selectPin], values)
-  return { body: pin }
+  const [facts, , [pin]] = await context.run(pinnable, [appendPin, selectPin], values)
+  if (!pin) throw pinnable.refusal(facts, context)
+  return { body: pin, location: facts.isNew ? path : undefined }
 })
 
 export const deletePin = endpoint(deletePinContract, async ({ params }, context) => {

@@ -4,6 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { callerUser, isInReach, now } from '../../access/guard.ts'
 import {
   authorized,
+  isNew,
   type Join,
   precondition,
   requiring,
@@ -210,10 +211,14 @@ export const selectPins = guarded(() =>
     .orderBy(asc(own.position)),
 )
 
-export const pinnable = requiring([ownPin], {
-  resourceExists: pinnableResourceExists,
-  isWithinLimit: uncheckedPrecondition(staysWithinLimit, tooManyPins),
-})
+export const pinnable = requiring(
+  [ownPin],
+  {
+    resourceExists: pinnableResourceExists,
+    isWithinLimit: uncheckedPrecondition(staysWithinLimit, tooManyPins),
+  },
+  { isNew: isNew(own.position) },
+)
 
 const lastPosition = query
   .select({ position: sql`max(${pins.position})` })

@@ -4,9 +4,25 @@ import type { ProjectResourceTable, ResourceKind, ResourceTable } from '../../ac
 import type { Quota } from '../../environment.ts'
 import type { ErrorCode } from '../../errors.ts'
 import type { Contract, Tag } from '../../http/contract.ts'
-import { docs, externalId, instant, text } from '../../http/fields.ts'
+import {
+  docs,
+  ENTITY_TAG,
+  externalId,
+  ifMatch,
+  ifNoneMatch,
+  instant,
+  onlyToCreate,
+  text,
+} from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import {
+  INTERNAL_ERROR,
+  INVALID_INPUT,
+  OTHER_ETAG,
+  OTHER_ETAG_OR_EXISTING,
+  OTHER_PROJECTS,
+  STORE_UNAVAILABLE,
+} from '../../http/statuses.ts'
 
 /** The facts of a kind of platform resource. */
 export interface Kind<Table extends ResourceTable = ResourceTable> extends ResourceKind<Table> {
@@ -52,7 +68,7 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
     path: `/v1/${kind.path}/{${kind.idName}}` as `/v1/${K['path']}/{${K['idName']}}`,
     tag: kind.tag,
     params: z.object({ [kind.idName as string]: kind.id() }),
-    success: { status: 200, description: `The ${noun}.`, schema, example },
+    success: { status: 200, description: `The ${noun}.`, schema, example, headers: ENTITY_TAG },
   } as const
   const always = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
   const deleted = { 410: `The ${noun} was deleted.` }
@@ -67,8 +83,10 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
       scope: `${kind.path}:write`,
       summary: `Put ${kind.article} ${noun}`,
       description: `Creates the ${noun}, or renames it. The ID of a deleted ${noun} cannot be used again.`,
-      errorCodes: deletedCodes,
-      errors: { ...always, ...deleted },
+      errorCodes: [...deletedCodes, 'etag_mismatch', 'already_exists'],
+      headers: z.object({ 'If-Match': ifMatch(), 'If-None-Match': onlyToCreate() }),
+      success: { ...one.success, created: `The ${noun} was created.` },
+      errors: { ...always, ...deleted, 412: OTHER_ETAG_OR_EXISTING },
     },
     retrieve: {
       ...one,
@@ -78,6 +96,8 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
       summary: `Retrieve ${kind.article} ${noun}`,
       description: `Returns one ${noun}.`,
       errorCodes: codes,
+      headers: z.object({ 'If-None-Match': ifNoneMatch() }),
+      success: { ...one.success, conditional: true },
       errors,
     },
     list: {
@@ -112,8 +132,9 @@ function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLoose
           .register(docs, { id: `${kind.name}Deletion` }),
         example: { deleted: true, id: kind.exampleId },
       },
-      errorCodes: codes,
-      errors,
+      errorCodes: [...codes, 'etag_mismatch'],
+      headers: z.object({ 'If-Match': ifMatch() }),
+      errors: { ...errors, 412: OTHER_ETAG },
     },
   } as const
 }
@@ -171,6 +192,7 @@ export function archivingContract<const K extends Kind>(
   { retrieve }: OrganizationResourceContracts<K>,
   forbidden: Forbidden,
 ) {
+  const { conditional, ...success } = retrieve.success
   return {
     ...retrieve,
     operationId: `update${kind.name}`,
@@ -181,8 +203,10 @@ export function archivingContract<const K extends Kind>(
     body: z
       .strictObject({ archived: z.boolean() })
       .register(docs, { id: `${kind.name}Update`, example: { archived: true } }),
-    errorCodes: [`${kind.type}_not_found`, `${kind.type}_deleted`, forbidden.code],
-    errors: { ...retrieve.errors, 403: forbidden.change },
+    errorCodes: [`${kind.type}_not_found`, `${kind.type}_deleted`, forbidden.code, 'etag_mismatch'],
+    headers: z.object({ 'If-Match': ifMatch() }),
+    success,
+    errors: { ...retrieve.errors, 403: forbidden.change, 412: OTHER_ETAG },
   } as const satisfies Contract
 }
 

@@ -2,6 +2,12 @@ import type { ProjectResourceTable } from '../../access/platform-resource.ts'
 import { authorized, type Preconditions } from '../../access/preconditions.ts'
 import type { RequestContext } from '../../access/request-context.ts'
 import type { Statement, Values } from '../../db/statement.ts'
+import {
+  type ConditionalHeaders,
+  conditionsOf,
+  matchesEntityTag,
+  withEntityTag,
+} from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
 import type {
@@ -39,7 +45,40 @@ interface Deletion {
   ]
 }
 
-async function remove({ deletable, deletion }: Deletion, values: Values, context: RequestContext) {
+interface Input {
+  readonly params: Values
+  readonly headers: ConditionalHeaders
+  readonly path: string
+}
+
+async function put(
+  { puttable, put }: Pick<OrganizationResourceStatements, 'puttable' | 'put'>,
+  { params, headers, body, path }: Input & { readonly body: Values },
+  context: RequestContext,
+) {
+  const values = { ...params, ...body, ...conditionsOf(headers) }
+  const [facts, [resource]] = await context.run(puttable, [put], values)
+  if (!resource) throw puttable.refusal(facts, context)
+  return { ...withEntityTag(resource), location: facts.isNew ? path : undefined }
+}
+
+async function retrieve(
+  { readable, retrieve }: Pick<OrganizationResourceStatements, 'readable' | 'retrieve'>,
+  { params, headers: requested }: Input,
+  context: RequestContext,
+) {
+  const { body, headers } = withEntityTag(await context.runForRow(readable, [retrieve], params))
+  if (matchesEntityTag(requested['If-None-Match'], headers.ETag))
+    return { notModified: true as const, headers }
+  return { body, headers }
+}
+
+async function remove(
+  { deletable, deletion }: Deletion,
+  { params, headers }: Input,
+  context: RequestContext,
+) {
+  const values = { ...params, ...conditionsOf(headers) }
   const [facts, , [removed]] = await context.run(deletable, deletion, values)
   if (!removed) throw deletable.refusal(facts, context)
   return { body: { deleted: true as const, id: removed.id } }
@@ -50,19 +89,14 @@ export function organizationResourceEndpoints<const K extends Kind>(
   contracts: OrganizationResourceContracts<K>,
   statements: OrganizationResourceStatements,
 ) {
-  const { puttable, put, readable, retrieve, list } = statements
   return {
-    put: endpoint(contracts.put, async ({ params, body }, context) => ({
-      body: await context.runForRow(puttable, [put], { ...params, ...body }),
-    })),
-    retrieve: endpoint(contracts.retrieve, async ({ params }, context) => ({
-      body: await context.runForRow(readable, [retrieve], params),
-    })),
+    put: endpoint(contracts.put, (input, context) => put(statements, input, context)),
+    retrieve: endpoint(contracts.retrieve, (input, context) => retrieve(statements, input, context)),
     list: endpoint(contracts.list, async ({ query }, context) => {
-      const [, resources] = await context.run(authorized, [list], pagingOf(query))
+      const [, resources] = await context.run(authorized, [statements.list], pagingOf(query))
       return { body: pageOf(resources, query, ({ id }) => id) }
     }),
-    remove: endpoint(contracts.remove, ({ params }, context) => remove(statements, params, context)),
+    remove: endpoint(contracts.remove, (input, context) => remove(statements, input, context)),
   }
 }
 
@@ -71,9 +105,10 @@ export function archivingEndpoint<const K extends Kind>(
   contract: ArchivingContract<K>,
   { archivable, archive }: ReturnType<typeof archivingStatements>,
 ) {
-  return endpoint(contract, async ({ params, body }, context) => ({
-    body: await context.runForRow(archivable, [archive], { ...params, archived: Number(body.archived) }),
-  }))
+  return endpoint(contract, async ({ params, headers, body }, context) => {
+    const values = { ...params, ...conditionsOf(headers), archived: Number(body.archived) }
+    return withEntityTag(await context.runForRow(archivable, [archive], values))
+  })
 }
 
 /** Of sessions and pull requests. */
@@ -81,14 +116,9 @@ export function projectResourceEndpoints<const K extends Kind<ProjectResourceTab
   contracts: ProjectResourceContracts<K>,
   statements: ProjectResourceStatements,
 ) {
-  const { puttable, put, readable, retrieve } = statements
   return {
-    put: endpoint(contracts.put, async ({ params, body }, context) => ({
-      body: await context.runForRow(puttable, [put], { ...params, ...body }),
-    })),
-    retrieve: endpoint(contracts.retrieve, async ({ params }, context) => ({
-      body: await context.runForRow(readable, [retrieve], params),
-    })),
+    put: endpoint(contracts.put, (input, context) => put(statements, input, context)),
+    retrieve: endpoint(contracts.retrieve, (input, context) => retrieve(statements, input, context)),
     list: endpoint(contracts.list, async ({ query }, context) => {
       const { projectId } = query
       const [listable, list]: [Preconditions, Statement<Row>] =
@@ -100,6 +130,6 @@ export function projectResourceEndpoints<const K extends Kind<ProjectResourceTab
       listable.requireMet(facts, context)
       return { body: pageOf(resources, query, ({ id }) => id) }
     }),
-    remove: endpoint(contracts.remove, ({ params }, context) => remove(statements, params, context)),
+    remove: endpoint(contracts.remove, (input, context) => remove(statements, input, context)),
   }
 }

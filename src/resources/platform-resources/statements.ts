@@ -14,6 +14,7 @@ import {
 } from '../../access/platform-resource.ts'
 import {
   authorized,
+  isNew,
   type NamedPreconditions,
   type Preconditions,
   precondition,
@@ -28,6 +29,7 @@ import {
   withinReach,
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
+import { isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
 import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
@@ -39,11 +41,13 @@ const rowLimit = sql.placeholder('rowLimit')
 
 /** A resource as the API has it. */
 function fieldsOf(table: ResourceTable) {
-  const { organizationId, ...fields } = getTableColumns(table)
+  const { organizationId, revision, ...fields } = getTableColumns(table)
   // Of a table of any kind, the type checker knows the columns only as properties of the table.
   const { id, name, createdAt, updatedAt } = table
   return { ...fields, id, name, createdAt, updatedAt }
 }
+
+const withRevision = (table: ResourceTable) => ({ ...fieldsOf(table), revision: table.revision })
 
 /** Creates the resource, or renames it. */
 function putStatement(
@@ -63,14 +67,15 @@ function putStatement(
             name: sql.placeholder('name'),
             createdAt: now,
             updatedAt: now,
+            revision: newRevision,
           }),
         ),
       )
       .onConflictDoUpdate({
         target: [table.organizationId, table.id],
-        set: { name: excluded('name'), updatedAt: excluded('updatedAt') },
+        set: { name: excluded('name'), updatedAt: excluded('updatedAt'), revision: excluded('revision') },
       })
-      .returning(fieldsOf(table)),
+      .returning(withRevision(table)),
   )
 }
 
@@ -113,6 +118,14 @@ export function listStatement(table: ResourceTable, listable: Pick<Preconditions
   )
 }
 
+const conditionsOfChange = ({ noun, table }: Kind) => ({
+  matchesRevision: matchesRevision(noun, table.revision),
+})
+const conditionsOfPut = (kind: Kind) => ({
+  ...conditionsOfChange(kind),
+  isNewIfRequired: isNewIfRequired(kind.noun, kind.table.revision),
+})
+
 /** What operations require of the API key, besides the scope. */
 interface Access {
   readonly toRead?: NamedPreconditions
@@ -130,14 +143,18 @@ export function organizationResourceStatements(
   const { table, quota } = kind
   const { joins, exists, isNotDeleted } = namedResource(kind)
   const exceededQuota = withinQuotas({ [quota]: isNull(table.id) })
-  const puttable = requiring(joins, { ...toChange, isNotDeleted, exceededQuota })
+  const puttable = requiring(
+    joins,
+    { ...toChange, isNotDeleted, exceededQuota, ...conditionsOfPut(kind) },
+    { isNew: isNew(table.id) },
+  )
   const readable = requiring(joins, { exists, ...toRead, isNotDeleted })
-  const deletable = requiring(joins, { exists, ...toDelete, isNotDeleted })
+  const deletable = requiring(joins, { exists, ...toDelete, isNotDeleted, ...conditionsOfChange(kind) })
   return {
     puttable,
     put: putStatement(kind, puttable),
     readable,
-    retrieve: guarded(() => readable.rows(fieldsOf(table))),
+    retrieve: guarded(() => readable.rows(withRevision(table))),
     list: listStatement(table, authorized, toList),
     deletable,
     deletion: deletionStatements(kind, deletable),
@@ -151,18 +168,18 @@ export function archivingStatements(
 ) {
   const { table, idName } = kind
   const { joins, exists, isNotDeleted } = namedResource(kind)
-  const archivable = requiring(joins, { exists, ...toChange, isNotDeleted })
+  const archivable = requiring(joins, { exists, ...toChange, isNotDeleted, ...conditionsOfChange(kind) })
   const archivedAt = sql`case when ${sql.placeholder('archived')} then coalesce(${table.archivedAt}, ${now}) end`
   return {
     archivable,
     archive: guardedChange(() =>
       query
         .update(table)
-        .set({ archivedAt, updatedAt: sql`${now}` })
+        .set({ archivedAt, updatedAt: sql`${now}`, revision: newRevision })
         .where(
           and(eq(table.organizationId, archivable.organizationId), eq(table.id, sql.placeholder(idName))),
         )
-        .returning(fieldsOf(table)),
+        .returning(withRevision(table)),
     ),
   }
 }
@@ -171,24 +188,35 @@ export function archivingStatements(
 export function projectResourceStatements(kind: Kind<ProjectResourceTable>) {
   const { table, noun, quota } = kind
   const { joins, itsProject, exists, isInReach, isNotDeleted } = namedProjectResource(kind)
-  const puttable = requiring([namedProject, ...joins], {
-    projectExists,
-    projectIsInReach,
-    isInReach: withinReach(sql`coalesce(${table.projectId}, ${deletions.projectId}, ${projects.id})`),
-    isNotDeleted,
-    staysInProject: precondition(
-      or(isNull(table.id), eq(table.projectId, projects.id)),
-      () =>
-        new ApiError(
-          'project_mismatch',
-          `The ${noun} belongs to another project. Send the projectId of that project.`,
-        ),
-    ),
-    projectIsActive,
-    exceededQuota: withinQuotas({ [quota]: isNull(table.id) }),
-  })
+  const puttable = requiring(
+    [namedProject, ...joins],
+    {
+      projectExists,
+      projectIsInReach,
+      isInReach: withinReach(sql`coalesce(${table.projectId}, ${deletions.projectId}, ${projects.id})`),
+      isNotDeleted,
+      staysInProject: precondition(
+        or(isNull(table.id), eq(table.projectId, projects.id)),
+        () =>
+          new ApiError(
+            'project_mismatch',
+            `The ${noun} belongs to another project. Send the projectId of that project.`,
+          ),
+      ),
+      projectIsActive,
+      exceededQuota: withinQuotas({ [quota]: isNull(table.id) }),
+      ...conditionsOfPut(kind),
+    },
+    { isNew: isNew(table.id) },
+  )
   const readable = requiring(joins, { exists, isInReach, isNotDeleted })
-  const deletable = requiring([...joins, itsProject], { exists, isInReach, isNotDeleted, projectIsActive })
+  const deletable = requiring([...joins, itsProject], {
+    exists,
+    isInReach,
+    isNotDeleted,
+    projectIsActive,
+    ...conditionsOfChange(kind),
+  })
   const listable = requiring([], {
     isUnrestricted: unrestrictedFor(`Lists of all ${noun}s`, 'Name one of its projects as projectId.'),
   })
@@ -197,7 +225,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>) {
     puttable,
     put: putStatement(kind, puttable, { projectId: projects.id }),
     readable,
-    retrieve: guarded(() => readable.rows(fieldsOf(table))),
+    retrieve: guarded(() => readable.rows(withRevision(table))),
     listable,
     list: listStatement(table, listable, hasProject(table)),
     listableInProject,

@@ -55,7 +55,8 @@ export const putProfilePictureContract = {
   },
   success: {
     status: 200,
-    description: 'The picture is stored.',
+    description: 'The picture replaces the one before.',
+    created: 'The picture is stored; there was none before.',
     schema: z
       .strictObject({ userId: z.string(), contentType: z.enum(MEDIA_TYPES), updatedAt: instant() })
       .register(docs, { id: 'ProfilePicture' }),

@@ -43,7 +43,7 @@ export const deleteProfilePicture = endpoint(
 
 export const putProfilePicture = endpoint(
   putProfilePictureContract,
-  async ({ params: { userId }, request }, context) => {
+  async ({ params: { userId }, request, path }, context) => {
     const bytes = await readBytes(request, LIMIT_BYTES, context.caller)
     const contentType = imageTypeOf(bytes)
     if (!contentType) {
@@ -75,7 +75,10 @@ export const putProfilePicture = endpoint(
       deleteAfter: deleteAfter(stored),
     })
     if (!picture) throw recordable.refusal(after, context)
-    return { body: { userId, contentType, updatedAt: picture.updatedAt } }
+    return {
+      body: { userId, contentType, updatedAt: picture.updatedAt },
+      location: after.isNew ? path : undefined,
+    }
   },
 )
 

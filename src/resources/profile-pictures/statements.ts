@@ -3,6 +3,7 @@ import { and, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { callerUser, now } from '../../access/guard.ts'
 import {
   authorized,
+  isNew,
   type Join,
   precondition,
   requiring,
@@ -110,15 +111,19 @@ export const leasePicture = guarded(() =>
     }),
 )
 
-export const recordable = requiring([namedUser, itsPicture], {
-  userExists,
-  isOwn,
-  holdsLease: uncheckedPrecondition(
-    and(eq(profilePictures.uploadingObjectKey, objectKey), gt(profilePictures.leaseExpiresAt, now)),
-    () =>
-      new ApiError('upload_expired', 'The upload took too long, or a newer upload replaced it. Try again.'),
-  ),
-})
+export const recordable = requiring(
+  [namedUser, itsPicture],
+  {
+    userExists,
+    isOwn,
+    holdsLease: uncheckedPrecondition(
+      and(eq(profilePictures.uploadingObjectKey, objectKey), gt(profilePictures.leaseExpiresAt, now)),
+      () =>
+        new ApiError('upload_expired', 'The upload took too long, or a newer upload replaced it. Try again.'),
+    ),
+  },
+  { isNew: isNew(profilePictures.objectKey) },
+)
 
 export const addReplacedToOrphans = guarded(() =>
   query

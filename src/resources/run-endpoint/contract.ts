@@ -54,7 +54,8 @@ export const putRunEndpointContract = {
     .register(docs, { id: 'RunEndpointUpdate' }),
   success: {
     status: 200,
-    description: 'The run endpoint. If it is new, `secret` has its secret, which no other response contains.',
+    description: 'The run endpoint has the new URL. `secret` is null.',
+    created: 'The run endpoint was created. `secret` is its secret, which no other response contains.',
     schema: z
       .strictObject({
         ...fields,

@@ -37,7 +37,7 @@ function describeOrigin(url: string): string {
   return parsed?.host ? describeSent(`${parsed.protocol}//${parsed.host}`) : describeSent(url, true)
 }
 
-export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, context) => {
+export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body, path }, context) => {
   const problem = problemOfReceiver(body.url, isOn(context.environment.LOCAL_RUN_ENDPOINTS))
   if (problem) {
     const sent = describeOrigin(body.url)
@@ -47,7 +47,10 @@ export const putRunEndpoint = endpoint(putRunEndpointContract, async ({ body }, 
   const url = new URL(body.url).href
   const stored = await context.runForRow(settable, [putEndpoint], { url, ...values })
   const { hasNewSecret, ...runEndpoint } = stored
-  return { body: { ...runEndpoint, secret: hasNewSecret ? secret : null } }
+  return {
+    body: { ...runEndpoint, secret: hasNewSecret ? secret : null },
+    location: hasNewSecret ? path : undefined,
+  }
 })
 
 export const retrieveRunEndpoint = endpoint(retrieveRunEndpointContract, async (_, context) => {

@@ -62,7 +62,7 @@ function handlersOf<const P extends Parent>(
           const reference = { organizationId: facts.callerOrganizationId, scheduleId, scheduledAt, attempts }
           if (run.scheduledAt === scheduledAt)
             context.caller.waitUntil(enqueueRuns(context.environment.RUNS, [reference]))
-          return { body: run, headers: { Location: path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) } }
+          return { body: run, location: path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) }
         }
         changeable.requireMet(facts, context)
       }

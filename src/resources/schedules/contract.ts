@@ -8,7 +8,9 @@ import type { Contract } from '../../http/contract.ts'
 import {
   check,
   docs,
+  ENTITY_TAG,
   idempotencyKey,
+  ifMatch,
   instant,
   rule,
   someOf,
@@ -18,7 +20,13 @@ import {
   wholeNumber,
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import {
+  INTERNAL_ERROR,
+  INVALID_INPUT,
+  OTHER_ETAG,
+  OTHER_PROJECTS,
+  STORE_UNAVAILABLE,
+} from '../../http/statuses.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from './parents.ts'
 
 const cron = (max: number) =>
@@ -113,7 +121,7 @@ const exampleAgentSchedule = {
 const created = {
   status: 201,
   description: 'The schedule was created, now or by an earlier request with this `Idempotency-Key`.',
-  headers: { Location: 'The path of the schedule.' },
+  headers: { Location: 'The path of the schedule.', ...ENTITY_TAG },
 } as const
 
 export const createProjectScheduleContract = {
@@ -208,7 +216,14 @@ function crudContracts<const P extends Parent>(
   const { type, article, tag } = parent
   const example = { ...newSchedule, pausedReason: null }
   const { all, one, parentParams, params } = pathsOf(parent)
-  const success = { status: 200, description: 'The schedule.', schema: schedule, example } as const
+  const headers = z.object({ 'If-Match': ifMatch() })
+  const success = {
+    status: 200,
+    description: 'The schedule.',
+    schema: schedule,
+    example,
+    headers: ENTITY_TAG,
+  } as const
   const parentCodes = parentCodesOf(type)
   const codes = [...parentCodes, 'schedule_not_found'] as const
   const errors = {
@@ -261,12 +276,14 @@ function crudContracts<const P extends Parent>(
         'Changes when the schedule fires, pauses it or resumes it. Fields that are left out stay unchanged.',
       scope: 'schedules:write',
       params,
+      headers,
       body: change as unknown as z.ZodMiniObject<Change>,
       success,
-      errorCodes: [...codes, `${type}_archived`, 'concurrent_change'],
+      errorCodes: [...codes, `${type}_archived`, 'concurrent_change', 'etag_mismatch'],
       errors: {
         ...errors,
         409: `The ${type} is archived, or another request changed the schedule at the same time.`,
+        412: OTHER_ETAG,
       },
     },
     remove: {
@@ -278,6 +295,7 @@ function crudContracts<const P extends Parent>(
       description: 'Deletes the schedule and its runs. Pending runs are not sent.',
       scope: 'schedules:write',
       params,
+      headers,
       success: {
         status: 200,
         description: 'The schedule was deleted.',
@@ -286,8 +304,8 @@ function crudContracts<const P extends Parent>(
           .register(docs, { id: `${parent.name}ScheduleDeletion` }),
         example: { deleted: true, id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
       },
-      errorCodes: [...codes, `${type}_archived`],
-      errors: { ...errors, 409: `The ${type} is archived.` },
+      errorCodes: [...codes, `${type}_archived`, 'etag_mismatch'],
+      errors: { ...errors, 409: `The ${type} is archived.`, 412: OTHER_ETAG },
     },
   } as const satisfies Record<string, Contract>
 }

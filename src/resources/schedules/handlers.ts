@@ -3,6 +3,7 @@ import type { RequestContext } from '../../access/request-context.ts'
 import { nextRun, runsAfter } from '../../cron/next-run.ts'
 import { localTime } from '../../cron/timezone.ts'
 import type { Statement, Values } from '../../db/statement.ts'
+import { conditionsOf, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { idempotencyOf } from '../../http/idempotency.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
@@ -35,7 +36,7 @@ export const createAgentSchedule = endpoint(
   },
 )
 
-async function create<Schedule extends { readonly id: string }>(
+async function create<Schedule extends { readonly id: string; readonly revision: string }>(
   context: RequestContext,
   path: string,
   {
@@ -51,12 +52,12 @@ async function create<Schedule extends { readonly id: string }>(
     nextRunAt: nextRun(request.cron, request.timezone, new Date(context.now)).toISOString(),
     scheduleLimit: context.limits.schedules,
   })
-  return { body: schedule, headers: { Location: `${path}/${schedule.id}` } }
+  return { ...withEntityTag(schedule), location: `${path}/${schedule.id}` }
 }
 
 /** The operations on the schedules of a parent, except their creation. */
 function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, statements: Statements) {
-  const { listable, list, readable, retrieve, updatable, update, changeable, deletion } = statements
+  const { listable, list, readable, retrieve, updatable, update, deletable, deletion } = statements
 
   async function retrieveSchedule(context: RequestContext, params: Values) {
     const schedule = await context.runForRow(readable, [retrieve], params)
@@ -71,14 +72,14 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
     }),
 
     retrieve: endpoint(contracts.retrieve, async ({ params }, context) => {
-      return { body: await retrieveSchedule(context, params) }
+      return withEntityTag(await retrieveSchedule(context, params))
     }),
 
     /**
      * One trip or two. The next run is computed from the cron expression and the time zone: if the request resumes or
      * changes the schedule and leaves one of them out, they are read first, and the update requires that they are the same.
      */
-    update: endpoint(contracts.update, async ({ params, body }, context) => {
+    update: endpoint(contracts.update, async ({ params, headers, body }, context) => {
       const timezone = parent.type === 'agent' ? 'UTC' : body.timezone
       const isComputable = body.enabled === false || (body.cron !== undefined && timezone !== undefined)
       const seen = isComputable ? undefined : await retrieveSchedule(context, params)
@@ -86,6 +87,7 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
       const next = { cron: body.cron ?? seen?.cron, timezone: timezone ?? seenTimezone }
       const schedule = await context.runForRow(updatable, [update], {
         ...params,
+        ...conditionsOf(headers),
         cron: body.cron ?? null,
         timezone: timezone ?? null,
         enabled: body.enabled === undefined ? null : Number(body.enabled),
@@ -96,11 +98,12 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
             ? null
             : nextRun(next.cron, next.timezone, new Date(context.now)).toISOString(),
       })
-      return { body: schedule }
+      return withEntityTag(schedule)
     }),
 
-    remove: endpoint(contracts.remove, async ({ params }, context) => {
-      const deleted = await context.runForRow(changeable, [deletion], params)
+    remove: endpoint(contracts.remove, async ({ params, headers }, context) => {
+      const values = { ...params, ...conditionsOf(headers) }
+      const deleted = await context.runForRow(deletable, [deletion], values)
       return { body: { deleted: true as const, id: deleted.id } }
     }),
   }

@@ -10,6 +10,7 @@ import {
 } from '../../access/preconditions.ts'
 import { namedProject, projectExists, projectIsActive, projectIsInReach } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
+import { matchesRevision } from '../../access/revision.ts'
 import { agents, apiKeys, schedules } from '../../db/schema.ts'
 import { query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
@@ -96,6 +97,7 @@ function preconditionsOf(parentType: ParentType) {
       new ApiError('concurrent_change', 'Another request changed the schedule at the same time. Try again.'),
   )
   const changeable = { ...reachable, scheduleExists, parentIsActive }
+  const deletable = { ...changeable, matchesRevision: matchesRevision('schedule', schedules.revision) }
   return {
     creatable: requiring([namedParent, earlierSchedule], {
       ...reachable,
@@ -107,7 +109,8 @@ function preconditionsOf(parentType: ParentType) {
     listable: requiring([namedParent], { ...reachable }),
     readable: requiring([namedParent, namedSchedule], { ...reachable, scheduleExists }),
     changeable: requiring([namedParent, namedSchedule], changeable),
-    updatable: requiring([namedParent, namedSchedule], { ...changeable, isUnchanged }),
+    deletable: requiring([namedParent, namedSchedule], deletable),
+    updatable: requiring([namedParent, namedSchedule], { ...deletable, isUnchanged }),
   }
 }
 

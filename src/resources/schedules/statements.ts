@@ -2,6 +2,7 @@
 import { and, asc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import type { SelectedFields } from 'drizzle-orm/sqlite-core'
 import { now } from '../../access/guard.ts'
+import { newRevision } from '../../access/revision.ts'
 import { insertRow } from '../../db/rows.ts'
 import { apiKeys, deletions, schedules } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
@@ -28,8 +29,9 @@ function statementsOf<Fields extends SelectedFields>(
   preconditions: typeof projectPreconditions,
   fields: Fields,
 ) {
-  const { creatable, listable, readable, changeable, updatable } = preconditions
+  const { creatable, listable, readable, deletable, updatable } = preconditions
   const parentId = sql.placeholder(`${parentType}Id`)
+  const { revision } = schedules
   const state = { ...fields, pausedReason: schedules.pausedReason }
 
   const insert = guardedChange(() =>
@@ -48,6 +50,7 @@ function statementsOf<Fields extends SelectedFields>(
           updatedAt: now,
           idempotencyKey,
           idempotencyFingerprint,
+          revision: newRevision,
         }),
       ),
     ),
@@ -64,7 +67,7 @@ function statementsOf<Fields extends SelectedFields>(
   /** The schedule that this request created, or an earlier one with the same `Idempotency-Key` and an equal body. */
   const selectCreated = guarded(() =>
     listable
-      .rows(fields, hasEqualBody)
+      .rows({ ...fields, revision }, hasEqualBody)
       .innerJoin(
         schedules,
         and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${id})`)),
@@ -87,7 +90,7 @@ function statementsOf<Fields extends SelectedFields>(
       .limit(sql.placeholder('rowLimit')),
   )
 
-  const retrieve = guarded(() => readable.rows(state))
+  const retrieve = guarded(() => readable.rows({ ...state, revision }))
 
   const isNamed = and(
     eq(schedules.parentType, parentType),
@@ -111,15 +114,16 @@ function statementsOf<Fields extends SelectedFields>(
           else ${sql.placeholder('nextRunAt')} end`,
         pausedReason: sql`case when ${enabled} then null else ${schedules.pausedReason} end`,
         updatedAt: sql`${now}`,
+        revision: newRevision,
       })
       .where(and(eq(schedules.organizationId, updatable.organizationId), isNamed))
-      .returning(state),
+      .returning({ ...state, revision }),
   )
 
   /** Has the purge delete the rows that depend on the schedule. */
   const recordDeletion = guarded(() =>
     query.insert(deletions).select(
-      changeable.rows(
+      deletable.rows(
         insertRow(deletions, {
           organizationId: schedules.organizationId,
           resourceType: sql`'schedule'`,
@@ -132,7 +136,7 @@ function statementsOf<Fields extends SelectedFields>(
   const remove = guardedChange(() =>
     query
       .delete(schedules)
-      .where(and(eq(schedules.organizationId, changeable.organizationId), isNamed))
+      .where(and(eq(schedules.organizationId, deletable.organizationId), isNamed))
       .returning({ id: schedules.id }),
   )
 

@@ -92,7 +92,8 @@ export const putSessionFileContract = {
   },
   success: {
     status: 200,
-    description: 'The file is stored.',
+    description: 'The file has the new content.',
+    created: 'The file was created.',
     schema: sessionFile,
     example: exampleFile,
   },

@@ -40,7 +40,7 @@ export const listSessionFiles = endpoint(listSessionFilesContract, async ({ para
 
 export const putSessionFile = endpoint(
   putSessionFileContract,
-  async ({ params, query, request }, context) => {
+  async ({ params, query, request, path }, context) => {
     const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
     const sizeBytes = Number(request.headers.get('Content-Length'))
     const file = { ...params, ...query, sizeBytes }
@@ -68,7 +68,7 @@ export const putSessionFile = endpoint(
       notSweptBefore: deleteAfter(stored),
     })
     if (!recorded) throw recordable.refusal(after, context)
-    return { body: recorded }
+    return { body: recorded, location: after.isNew ? `${path}/${recorded.id}` : undefined }
   },
 )
 

@@ -4,6 +4,7 @@ import { now } from '../../access/guard.ts'
 import { namedProjectResource } from '../../access/platform-resource.ts'
 import {
   authorized,
+  isNew,
   type Join,
   precondition,
   requiring,
@@ -128,13 +129,17 @@ const uploadedObject: Join = {
   ),
 }
 
-export const recordable = requiring([...uploadJoins, uploadedObject], {
-  ...uploadPreconditions,
-  isInTime: uncheckedPrecondition(
-    isNotNull(orphanedObjects.objectKey),
-    () => new ApiError('upload_expired', 'The upload took more than an hour. Send a smaller file.'),
-  ),
-})
+export const recordable = requiring(
+  [...uploadJoins, uploadedObject],
+  {
+    ...uploadPreconditions,
+    isInTime: uncheckedPrecondition(
+      isNotNull(orphanedObjects.objectKey),
+      () => new ApiError('upload_expired', 'The upload took more than an hour. Send a smaller file.'),
+    ),
+  },
+  { isNew: isNew(sessionFiles.id) },
+)
 
 export const addReplacedToOrphans = guarded(() =>
   query

@@ -5,7 +5,9 @@ import {
   check,
   content,
   docs,
+  ENTITY_TAG,
   idempotencyKey,
+  ifMatch,
   ifNoneMatch,
   instant,
   relativePath,
@@ -15,7 +17,7 @@ import {
   uuid,
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
-import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const MEBIBYTE = 2 ** 20
 const MAX_FILES = 200
@@ -189,7 +191,7 @@ export const createSkillContract = {
     description: 'The skill was created, by this request or an earlier one with the same `Idempotency-Key`.',
     schema: skill,
     example: exampleSkill,
-    headers: { Location: 'The path of the skill.' },
+    headers: { Location: 'The path of the skill.', ...ENTITY_TAG },
   },
   errorCodes: ['skill_name_taken', 'quota_exceeded', 'idempotency_key_reused'],
   errors: {
@@ -210,6 +212,7 @@ export const updateSkillContract = {
     'Changes the given fields of a skill. If `files` is given, it replaces all files; a file whose filename stays the same keeps its ID.',
   scope: 'skills:write',
   params: z.object({ skillId: uuid('The ID of the skill.') }),
+  headers: z.object({ 'If-Match': ifMatch() }),
   body: someOf({
     name: z.optional(name),
     description: z.optional(description),
@@ -221,12 +224,14 @@ export const updateSkillContract = {
     description: 'The skill with all of its files.',
     schema: skill,
     example: exampleSkill,
+    headers: ENTITY_TAG,
   },
-  errorCodes: ['skill_not_found', 'skill_name_taken', 'quota_exceeded'],
+  errorCodes: ['skill_not_found', 'skill_name_taken', 'quota_exceeded', 'etag_mismatch'],
   errors: {
     ...errors,
     404: NO_SKILL,
     409: 'Another skill has this name, or the organization would have more bytes of skill files than its quota.',
+    412: OTHER_ETAG,
   },
 } as const satisfies Contract
 
@@ -239,12 +244,13 @@ export const deleteSkillContract = {
   description: 'Deletes a skill with all of its files.',
   scope: 'skills:write',
   params: z.object({ skillId: uuid('The ID of the skill.') }),
+  headers: z.object({ 'If-Match': ifMatch() }),
   success: {
     status: 200,
     description: 'The skill was deleted.',
     schema: z.strictObject({ deleted: z.literal(true), id: uuid() }).register(docs, { id: 'SkillDeletion' }),
     example: { deleted: true, id: exampleSummary.id },
   },
-  errorCodes: ['skill_not_found'],
-  errors: { ...errors, 404: NO_SKILL },
+  errorCodes: ['skill_not_found', 'etag_mismatch'],
+  errors: { ...errors, 404: NO_SKILL, 412: OTHER_ETAG },
 } as const satisfies Contract

@@ -1,6 +1,6 @@
 import { v7 as newUuid } from 'uuid'
 import { authorized } from '../../access/preconditions.ts'
-import { matchesEntityTag } from '../../http/conditional.ts'
+import { conditionsOf, matchesEntityTag, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { idempotencyOf } from '../../http/idempotency.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
@@ -13,13 +13,14 @@ import {
 } from './contract.ts'
 import {
   creatable,
+  deletable,
   deleteFiles,
   deleteOtherFiles,
   deleteSkill as deleteSkillStatement,
-  existing,
   FILES,
   insertSkill,
   putFiles,
+  readable,
   selectCreated,
   selectCreatedFiles,
   selectSkill,
@@ -30,13 +31,16 @@ import {
   updateSkill as updateSkillStatement,
 } from './statements.ts'
 
-export const retrieveSkill = endpoint(retrieveSkillContract, async ({ params, headers }, context) => {
-  const [facts, [skill], files] = await context.run(existing, [selectSkill, selectSkillFiles], params)
-  if (!skill) throw existing.refusal(facts, context)
-  const ETag = `"${facts.revision}"`
-  if (matchesEntityTag(headers['If-None-Match'], ETag)) return { notModified: true, headers: { ETag } }
-  return { body: { ...skill, files }, headers: { ETag } }
-})
+export const retrieveSkill = endpoint(
+  retrieveSkillContract,
+  async ({ params, headers: requested }, context) => {
+    const [facts, [skill], files] = await context.run(readable, [selectSkill, selectSkillFiles], params)
+    if (!skill) throw readable.refusal(facts, context)
+    const { body, headers } = withEntityTag({ ...skill, files })
+    if (matchesEntityTag(requested['If-None-Match'], headers.ETag)) return { notModified: true, headers }
+    return { body, headers }
+  },
+)
 
 export const listSkills = endpoint(listSkillsContract, async ({ query }, context) => {
   const [, skills] = await context.run(authorized, [selectSkills], pagingOf(query))
@@ -73,15 +77,16 @@ export const createSkill = endpoint(createSkillContract, async ({ headers, body,
     sizeBytes: bytesOf(files),
   })
   if (!created) throw creatable.refusal(facts, context)
-  return { body: { ...created, files: createdFiles }, headers: { Location: `${path}/${created.id}` } }
+  return { ...withEntityTag({ ...created, files: createdFiles }), location: `${path}/${created.id}` }
 })
 
-export const updateSkill = endpoint(updateSkillContract, async ({ params, body }, context) => {
+export const updateSkill = endpoint(updateSkillContract, async ({ params, headers, body }, context) => {
   const { name = null, description = null, files } = body
   const puttingAll = files ? [deleteOtherFiles, ...puttingFiles(files)] : []
   const steps = [updateSkillStatement, puttingAll, selectUpdatedFiles] as const
   const [facts, [updated], , updatedFiles] = await context.run(updatable, steps, {
     ...params,
+    ...conditionsOf(headers),
     name,
     description,
     revision: newUuid(),
@@ -89,10 +94,11 @@ export const updateSkill = endpoint(updateSkillContract, async ({ params, body }
     sizeBytes: files ? bytesOf(files) : null,
   })
   if (!updated) throw updatable.refusal(facts, context)
-  return { body: { ...updated, files: updatedFiles } }
+  return withEntityTag({ ...updated, files: updatedFiles })
 })
 
-export const deleteSkill = endpoint(deleteSkillContract, async ({ params }, context) => {
-  const deleted = await context.runForRow(existing, [deleteFiles, deleteSkillStatement], params)
+export const deleteSkill = endpoint(deleteSkillContract, async ({ params, headers }, context) => {
+  const values = { ...params, ...conditionsOf(headers) }
+  const deleted = await context.runForRow(deletable, [deleteFiles, deleteSkillStatement], values)
   return { body: { deleted: true as const, id: deleted.id } }
 })

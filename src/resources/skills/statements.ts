@@ -2,14 +2,9 @@
 import { and, asc, eq, gt, isNotNull, isNull, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { now } from '../../access/guard.ts'
-import {
-  authorized,
-  type Join,
-  precondition,
-  requiring,
-  uncheckedPrecondition,
-} from '../../access/preconditions.ts'
+import { authorized, type Join, precondition, requiring } from '../../access/preconditions.ts'
 import { withinQuotas } from '../../access/quotas.ts'
+import { matchesRevision } from '../../access/revision.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, skillFiles, skills } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
@@ -39,6 +34,7 @@ const fields = {
   createdAt: skills.createdAt,
   updatedAt: skills.updatedAt,
 }
+const withRevision = { ...fields, revision: skills.revision }
 const fileFields = { id: skillFiles.id, filename: skillFiles.filename, content: skillFiles.content }
 
 const skillExists = precondition(
@@ -46,14 +42,11 @@ const skillExists = precondition(
   () => new ApiError('skill_not_found', 'There is no skill with this skillId.'),
 )
 
-/** For reading and deleting. */
-export const existing = requiring(
-  [namedSkill],
-  { skillExists },
-  { revision: sql<string>`${skills.revision}` },
-)
+const editedCopyIsCurrent = { matchesRevision: matchesRevision('skill', skills.revision) }
 
-export const selectSkill = guarded(() => existing.rows(fields))
+export const readable = requiring([namedSkill], { skillExists })
+
+export const selectSkill = guarded(() => readable.rows(withRevision))
 
 export const selectSkillFiles = guarded(() => selectFilesWhere(isNamed))
 
@@ -74,7 +67,7 @@ export const selectSkills = guarded(() =>
 )
 
 const other = alias(skills, 'other')
-const nameIsFree = uncheckedPrecondition(
+const nameIsFree = precondition(
   notExists(
     query
       .select({ id: other.id })
@@ -161,7 +154,7 @@ const isCreated = and(
   or(isNull(skills.idempotencyKey), eq(skills.idempotencyFingerprint, idempotencyFingerprint)),
 )
 
-export const selectCreated = guarded(() => authorized.rows(fields).innerJoin(skills, isCreated))
+export const selectCreated = guarded(() => authorized.rows(withRevision).innerJoin(skills, isCreated))
 
 export const selectCreatedFiles = guarded(() => selectFilesWhere(isCreated))
 
@@ -176,6 +169,7 @@ export const updatable = requiring([namedSkill], {
     skillBytes: sql`case when ${sizeBytes} is null then 0 else ${sizeBytes} - ${storedBytes} end`,
   }),
   nameIsFree,
+  ...editedCopyIsCurrent,
 })
 
 /** A value that is null stays as it is. */
@@ -189,7 +183,7 @@ export const updateSkill = guardedChange(() =>
       updatedAt: sql`${now}`,
     })
     .where(and(eq(skills.organizationId, updatable.organizationId), eq(skills.id, skillId)))
-    .returning(fields),
+    .returning(withRevision),
 )
 
 /** Deletes the files whose names are not among the request's. */
@@ -210,15 +204,17 @@ export const deleteOtherFiles = guarded(() =>
 
 export const selectUpdatedFiles = guarded(() => selectFilesWhere(isWritten))
 
+export const deletable = requiring([namedSkill], { skillExists, ...editedCopyIsCurrent })
+
 export const deleteFiles = guarded(() =>
   query
     .delete(skillFiles)
-    .where(and(eq(skillFiles.organizationId, existing.organizationId), eq(skillFiles.skillId, skillId))),
+    .where(and(eq(skillFiles.organizationId, deletable.organizationId), eq(skillFiles.skillId, skillId))),
 )
 
 export const deleteSkill = guardedChange(() =>
   query
     .delete(skills)
-    .where(and(eq(skills.organizationId, existing.organizationId), eq(skills.id, skillId)))
+    .where(and(eq(skills.organizationId, deletable.organizationId), eq(skills.id, skillId)))
     .returning({ id: skills.id }),
 )
