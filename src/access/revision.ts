@@ -18,7 +18,7 @@ export function matchesRevision(noun: string, revision: SQLWrapper) {
     () =>
       new ApiError(
         'etag_mismatch',
-        `If-Match does not have the current ETag of the ${noun}. Retrieve the ${noun} and repeat the change with its ETag; a weak ETag (W/"...") never matches.`,
+        `If-Match does not have the current ETag of the ${noun}. Retrieve the ${noun} and repeat the change with its ETag.`,
       ),
   )
 }

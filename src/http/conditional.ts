@@ -1,6 +1,6 @@
 /** Conditional requests (RFC 9110, section 13.1). */
 
-const ENTITY_TAG = String.raw`(W/)?("[\x21\x23-\x7e\x80-\xff]*")`
+const ENTITY_TAG = String.raw`(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")`
 /** A list of entity tags. List elements may be empty (RFC 9110, section 5.6.1). */
 const LIST = new RegExp(String.raw`^[ \t,]*${ENTITY_TAG}(?:[ \t]*,[ \t,]*${ENTITY_TAG})*[ \t,]*$`)
 
@@ -14,24 +14,15 @@ export function isCondition(header: string): boolean {
   return isAny(header) || LIST.test(header)
 }
 
-interface Tag {
-  readonly isWeak: boolean
-  /** With its quotes. */
-  readonly opaqueTag: string
-}
-
-function tagsIn(list: string): Tag[] {
-  if (!LIST.test(list)) return []
-  return Array.from(list.matchAll(new RegExp(ENTITY_TAG, 'g')), ([, weakness, opaqueTag = '']) => ({
-    isWeak: weakness !== undefined,
-    opaqueTag,
-  }))
+/** The opaque tags of a list, with their quotes. */
+function tagsIn(list: string): string[] {
+  return LIST.test(list) ? Array.from(list.matchAll(new RegExp(ENTITY_TAG, 'g')), ([, tag = '']) => tag) : []
 }
 
 /** True if `If-None-Match` is `*` or has the entity tag by weak comparison, as RFC 9110 requires. */
 export function matchesEntityTag(ifNoneMatch: string | undefined, entityTag: string): boolean {
   if (ifNoneMatch === undefined) return false
-  return isAny(ifNoneMatch) || tagsIn(ifNoneMatch).some(({ opaqueTag }) => opaqueTag === entityTag)
+  return isAny(ifNoneMatch) || tagsIn(ifNoneMatch).includes(entityTag)
 }
 
 export interface ConditionalHeaders {
@@ -40,13 +31,12 @@ export interface ConditionalHeaders {
 }
 
 /**
- * The values of the preconditions in access/revision.ts; null without the header. RFC 9110 requires the strong comparison for
- * `If-Match`, in which a weak entity tag matches nothing.
+ * The values of the preconditions in access/revision.ts; null without the header. No tag of the service is weak, so `W/` comes
+ * from a proxy that compressed the response, as Cloudflare does, and is ignored. RFC 9110 would compare it strongly.
  */
 export function conditionsOf({ 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch }: ConditionalHeaders) {
-  const strongTags = (list: string) => tagsIn(list).flatMap((tag) => (tag.isWeak ? [] : [tag.opaqueTag]))
   return {
-    ifMatch: ifMatch === undefined ? null : isAny(ifMatch) ? '*' : strongTags(ifMatch).join(),
+    ifMatch: ifMatch === undefined ? null : isAny(ifMatch) ? '*' : tagsIn(ifMatch).join(),
     ifNoneMatch: ifNoneMatch === undefined ? null : '*',
   }
 }
