@@ -318,7 +318,7 @@ export interface paths {
         };
         /**
          * List audit events
-         * @description Lists the changes in the organization and the API keys that made them, the latest first. Events are kept for 365 days and never contain the values of a request.
+         * @description Lists the changes in the organization and the API keys that made them, the latest first. Events are kept for 365 days and never contain the values of a request. With `operation`, `apiKeyId` or `userId`, a page examines up to 2,500 events: it may have few items or none, and still a `nextCursor`.
          *
          *     Scope: `audit-events:read`.
          */
@@ -5675,6 +5675,13 @@ export interface operations {
     listAuditEvents: {
         parameters: {
             query?: {
+                /** @description Only the events at or after this time. */
+                since?: string;
+                /** @description Only the events before this time. */
+                until?: string;
+                operation?: string;
+                apiKeyId?: string;
+                userId?: string;
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
                 /** @description The `nextCursor` of the previous page. */

@@ -11,7 +11,7 @@ select
   "id" as "apiKeyId",
   "userId" as "userId",
   :requestId as "requestId",
-  :now as "createdAt"
+  :auditedAt as "createdAt"
 from
   "apiKeys"
 where

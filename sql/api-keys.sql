@@ -680,7 +680,7 @@ select
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."userId" as "userId",
   :requestId as "requestId",
-  :now as "createdAt"
+  :auditedAt as "createdAt"
 from
   "apiKeys"
   inner join "apiKeys" "descendant" on (

@@ -59,9 +59,124 @@ where
           and ("apiKeys"."projectIds" is null)
         )
     )
+    and "auditEvents"."id" >= :first
     and "auditEvents"."id" < :before
   )
 order by
   "auditEvents"."id" desc
+limit
+  :rowLimit;
+
+-- selectLastExamined
+select
+  "id"
+from
+  "auditEvents"
+where
+  (
+    "auditEvents"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and (
+              "apiKeys"."revokedAt" is null
+              and (
+                "apiKeys"."expiresAt" is null
+                or "apiKeys"."expiresAt" > :now
+              )
+            )
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("apiKeys"."projectIds" is null)
+        )
+    )
+    and "auditEvents"."id" >= :first
+    and "auditEvents"."id" < :before
+  )
+order by
+  "auditEvents"."id" desc
+limit
+  1
+offset
+  2499;
+
+-- selectMatchingEvents
+select
+  "id",
+  "operation",
+  "target",
+  "apiKeyId",
+  "userId",
+  "requestId",
+  "createdAt"
+from
+  (
+    select
+      "id",
+      "operation",
+      "target",
+      "apiKeyId",
+      "userId",
+      "requestId",
+      "createdAt"
+    from
+      "auditEvents"
+    where
+      (
+        "auditEvents"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              (
+                "apiKeys"."hash" = :keyHash
+                and (
+                  "apiKeys"."revokedAt" is null
+                  and (
+                    "apiKeys"."expiresAt" is null
+                    or "apiKeys"."expiresAt" > :now
+                  )
+                )
+                and (
+                  :scope is null
+                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                )
+              )
+              and ("apiKeys"."projectIds" is null)
+            )
+        )
+        and "auditEvents"."id" >= :first
+        and "auditEvents"."id" < :before
+      )
+    order by
+      "auditEvents"."id" desc
+    limit
+      2500
+  ) "examined"
+where
+  (
+    (
+      :operation is null
+      or "examined"."operation" = :operation
+    )
+    and (
+      :apiKeyId is null
+      or "examined"."apiKeyId" = :apiKeyId
+    )
+    and (
+      :userId is null
+      or "examined"."userId" = :userId
+    )
+  )
 limit
   :rowLimit;

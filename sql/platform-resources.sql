@@ -3379,7 +3379,7 @@ select
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."userId" as "userId",
   :requestId as "requestId",
-  :now as "createdAt"
+  :auditedAt as "createdAt"
 from
   "apiKeys"
   inner join "apiKeys" "userKey" on (

@@ -1,6 +1,8 @@
+import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { startOfIds } from '../src/access/audit.ts'
 import { request } from './support/api.ts'
-import { failingDatabase } from './support/bindings.ts'
+import { failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { exampleList, insufficientKeys, keyFor, send, successOf } from './support/examples.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -184,5 +186,210 @@ describe('audit events', () => {
       await request('POST', `/v1/agents/${agent}/schedules`, { key, json: { cron: '@daily' }, headers })
     }
     expect((await eventsOf(workspace)).items).toHaveLength(1)
+  })
+})
+
+/** Adds an event for each time, with an ID of that time. @returns the IDs, oldest first. */
+async function addEvents(
+  { organizationId }: Workspace,
+  times: readonly string[],
+  valuesOf: (index: number) => Partial<Record<'operation' | 'apiKeyId' | 'userId', string>> = () => ({}),
+): Promise<string[]> {
+  const events = times.map((createdAt, index) => ({
+    id: `${startOfIds(createdAt)}-7000-8000-${String(index).padStart(12, '0')}`,
+    operation: 'putProject',
+    apiKeyId: KEY_ID,
+    ...valuesOf(index),
+    createdAt,
+  }))
+  await env.DB.prepare(
+    `INSERT INTO "auditEvents" SELECT ?1, value ->> 'id', value ->> 'operation', '/v1/projects/a', value ->> 'apiKeyId',
+       value ->> 'userId', ?2, value ->> 'createdAt' FROM json_each(?3)`,
+  )
+    .bind(organizationId, KEY_ID, JSON.stringify(events))
+    .run()
+  return events.map(({ id }) => id)
+}
+
+const KEY_ID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
+const timeAfter = (milliseconds: number) =>
+  new Date(Date.parse('2026-03-27T00:00:00.000Z') + milliseconds).toISOString()
+
+/** Requests all pages. @returns the IDs of their events, and the size of each page. */
+async function walk(workspace: Workspace, parameters: Record<string, string>) {
+  const ids: string[] = []
+  const sizes: number[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = new URLSearchParams({ ...parameters, ...(cursor && { cursor }) })
+    const page: { items: Event[]; nextCursor: string | null } = await eventsOf(workspace, `?${query}`)
+    ids.push(...page.items.map(({ id }) => id))
+    sizes.push(page.items.length)
+    cursor = page.nextCursor
+  }
+  return { ids, sizes }
+}
+
+describe('since and until', () => {
+  it('bound the events by their times: since inclusive, until exclusive', async () => {
+    const workspace = await Workspace.create()
+    const times = [0, 0, 1, 2, 1000, 86_400_000].map(timeAfter)
+    const ids = await addEvents(workspace, times)
+    const list = async (parameters: Record<string, string>) =>
+      (await walk(workspace, { limit: '2', ...parameters })).ids.toReversed()
+    for (const since of [undefined, ...times, timeAfter(-1), timeAfter(3), timeAfter(1e9)]) {
+      for (const until of [undefined, ...times, timeAfter(-1), timeAfter(3), timeAfter(1e9)]) {
+        const expected = ids.filter((_, index) => {
+          const time = times[index] as string
+          return (since === undefined || time >= since) && (until === undefined || time < until)
+        })
+        const found = await list({ ...(since && { since }), ...(until && { until }) })
+        expect([since, until, found]).toEqual([since, until, expected])
+      }
+    }
+  })
+
+  it('cover the events that changes record: the time of an event is the time of its ID', async () => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    for (const name of ['a', 'b', 'c']) {
+      await request('PUT', `/v1/projects/${name}`, { key, json: { name } })
+      await scheduler.wait(2)
+    }
+    const { items } = await eventsOf(workspace)
+    for (const [index, { createdAt }] of items.entries()) {
+      const since = (await eventsOf(workspace, `?since=${createdAt}`)).items
+      const until = (await eventsOf(workspace, `?until=${createdAt}`)).items
+      expect([since, until]).toEqual([items.slice(0, index + 1), items.slice(index + 1)])
+    }
+  })
+
+  it('may lie before 1970, and before what is there', async () => {
+    const workspace = await Workspace.create()
+    const [id] = await addEvents(workspace, [timeAfter(0)])
+    expect((await walk(workspace, { since: '1900-01-01T00:00:00.000Z' })).ids).toEqual([id])
+    expect((await walk(workspace, { until: '1900-01-01T00:00:00.000Z' })).ids).toEqual([])
+    for (const since of ['2026-03-27T01:00:00+01:00', '2026-03-26t23:59:59.9Z'])
+      expect((await walk(workspace, { since })).ids).toEqual([id])
+    expect((await walk(workspace, { since: '2026-03-27T00:00:00-01:00' })).ids).toEqual([])
+    expect((await walk(workspace, { since: '9999-12-31T23:59:59.999Z' })).ids).toEqual([])
+  })
+
+  it.each(['since=today', 'until=', 'since=2026-03-27', `since=${KEY_ID}`])(
+    'may not be %s',
+    async (query) => {
+      const workspace = await Workspace.create()
+      const { status, body } = await request('GET', `/v1/audit-events?${query}`, {
+        key: await workspace.addKey(),
+      })
+      expect([status, body.error]).toEqual([
+        400,
+        expect.stringMatching(/^(since|until) is not an RFC 3339 time/),
+      ])
+    },
+  )
+})
+
+describe('the filters of audit events', () => {
+  it('keep the events of an operation, an API key and a user', async () => {
+    const workspace = await Workspace.create()
+    const other = await workspace.addUser('Ada')
+    const own = await workspace.addKeyWithId()
+    const others = await workspace.addKeyWithId({ userId: other })
+    const nobodys = await workspace.addKeyWithId({ userId: null })
+    for (const { token } of [own, others, nobodys]) {
+      for (const name of ['a', 'b']) await request('PUT', '/v1/projects/a', { key: token, json: { name } })
+      await request('PATCH', '/v1/projects/a', { key: token, json: { archived: false } })
+    }
+    const all: Event[] = (await eventsOf(workspace)).items
+    expect(all).toHaveLength(9)
+    for (const [parameters, isKept] of [
+      [{ operation: 'updateProject' }, ({ operation }) => operation === 'updateProject'],
+      [{ operation: 'UpdateProject' }, () => false],
+      [{ apiKeyId: others.id.toUpperCase() }, ({ apiKeyId }) => apiKeyId === others.id],
+      [{ apiKeyId: workspace.organizationId }, () => false],
+      [{ userId: workspace.userId.toUpperCase() }, ({ apiKeyId }) => apiKeyId === own.id],
+      [{ userId: other }, ({ apiKeyId }) => apiKeyId === others.id],
+      [{ userId: 'ada' }, () => false],
+      [
+        { userId: other, operation: 'putProject' },
+        ({ apiKeyId, operation }) => apiKeyId === others.id && operation === 'putProject',
+      ],
+      [{ userId: other, apiKeyId: own.id }, () => false],
+    ] as [Record<string, string>, (event: Event) => boolean][]) {
+      const expected = all.filter(isKept).map(({ id }) => id)
+      for (const limit of ['1', '50']) {
+        expect([parameters, (await walk(workspace, { ...parameters, limit })).ids]).toEqual([
+          parameters,
+          expected,
+        ])
+      }
+    }
+  })
+
+  it('show no event of another organization', async () => {
+    const workspace = await Workspace.create()
+    await addEvents(await Workspace.create(), [timeAfter(0)])
+    expect((await walk(workspace, { operation: 'putProject', apiKeyId: KEY_ID })).ids).toEqual([])
+  })
+
+  it.each(['operation=', 'apiKeyId=ci', 'userId=..', `operation=${'x'.repeat(256)}`, 'userId=a&userId=b'])(
+    'may not be %s',
+    async (query) => {
+      const workspace = await Workspace.create()
+      const { status } = await request('GET', `/v1/audit-events?${query}`, { key: await workspace.addKey() })
+      expect(status).toBe(400)
+    },
+  )
+
+  /** Of 7,000 events, the operation of the oldest, of some and of the newest. */
+  const isRare = (index: number) => [0, 1, 2500, 4498, 4499, 4500, 6999].includes(index)
+  const RARE = 'deleteEnvironmentVariable'
+
+  async function withManyEvents() {
+    const workspace = await Workspace.create()
+    const times = Array.from({ length: 7000 }, (_, index) => timeAfter(index >> 1))
+    const ids = await addEvents(workspace, times, (index) => (isRare(index) ? { operation: RARE } : {}))
+    return { workspace, ids, rare: ids.filter((_, index) => isRare(index)).toReversed() }
+  }
+
+  it('show each event once in all pages, some of which have few events or none', async () => {
+    const { workspace, ids, rare } = await withManyEvents()
+    const filtered = await walk(workspace, { operation: RARE, limit: '2' })
+    expect(filtered).toEqual({ ids: rare, sizes: [2, 2, 1, 2] })
+    const none = await walk(workspace, { operation: 'nothing' })
+    expect(none).toEqual({ ids: [], sizes: [0, 0, 0] })
+    const common = await walk(workspace, { operation: 'putProject', limit: '1000' })
+    expect(common.ids).toEqual(ids.filter((_, index) => !isRare(index)).toReversed())
+    const until = timeAfter(2250)
+    const inRange = await walk(workspace, { operation: RARE, until, since: timeAfter(1) })
+    expect(inRange.ids).toEqual(rare.slice(2, 5))
+  })
+
+  it('read up to 5,000 rows for a page', async () => {
+    const { workspace } = await withManyEvents()
+    const key = await workspace.addKey()
+    const rowsRead = async (query: string) => {
+      const use = watchedDatabase()
+      const { status } = await request('GET', `/v1/audit-events?${query}`, {
+        key,
+        environment: { DB: use.DB },
+      })
+      const reading = use.statements.filter(({ sql }) => sql.includes('"auditEvents"'))
+      expect([status, reading.length]).toEqual([200, query.includes('limit') ? 1 : 2])
+      return reading.reduce((sum, statement) => sum + statement.rowsRead, 0)
+    }
+    // The rows of the caller's key, in each of the statements.
+    const few = 10
+    for (const query of [
+      'operation=nothing',
+      `operation=${RARE}`,
+      'userId=nobody',
+      `apiKeyId=${crypto.randomUUID()}`,
+    ]) {
+      const rows = await rowsRead(query)
+      expect(rows).toBeGreaterThan(5000 - few)
+      expect(rows).toBeLessThan(5000 + few)
+    }
+    expect(await rowsRead(`until=${timeAfter(3000)}&limit=10`)).toBeLessThan(11 + few)
   })
 })

@@ -13,6 +13,13 @@ export const auditEventRows: Rows = {
     reachesAll: true,
     namesNothing: true,
     idle: true,
-    variations: {},
+    variations: {
+      'it has a range of times and filters': {
+        apply: async (workspace, example) => ({
+          ...example,
+          path: `${example.path}&since=2020-01-01T00:00:00.000Z&until=2999-01-01T00:00:00.000Z&operation=putProject&userId=${workspace.userId}`,
+        }),
+      },
+    },
   },
 }

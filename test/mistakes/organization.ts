@@ -513,11 +513,28 @@ export const organization: Mistakes = {
       error: 'Audit events need an API key that is not restricted to projects.',
     },
     {
+      mistake: 'the events of a day, as a date',
+      request: 'GET /v1/audit-events?since=2026-03-29',
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'since is not an RFC 3339 time; got "2026-03-29"; allowed: an RFC 3339 time such as "2026-03-29T01:00:00Z" or "2026-03-29T03:00:00+02:00".',
+    },
+    {
+      mistake: 'the events of an API key, by its name',
+      request: 'GET /v1/audit-events?apiKeyId=ci',
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'apiKeyId has the wrong format; got "ci"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+    },
+    {
       mistake: 'an unknown filter',
       request: `GET /v1/audit-events?agentId=${AGENT}`,
       status: 400,
       code: 'invalid_input',
-      error: 'agentId is not a known query parameter; known: limit, cursor.',
+      error:
+        'agentId is not a known query parameter; known: since, until, operation, apiKeyId, userId, limit, cursor.',
     },
   ],
 }

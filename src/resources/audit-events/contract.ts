@@ -1,7 +1,7 @@
 /** The operation on audit events (docs/contract.md, Audit events). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
-import { docs, instant, uuid } from '../../http/fields.ts'
+import { docs, externalId, instant, text, time, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
@@ -26,10 +26,25 @@ export const listAuditEventsContract = {
   tag: 'Audit events',
   summary: 'List audit events',
   description:
-    'Lists the changes in the organization and the API keys that made them, the latest first. Events are kept for 365 days and never contain the values of a request.',
+    'Lists the changes in the organization and the API keys that made them, the latest first. Events are kept for 365 days and never contain the values of a request. ' +
+    'With `operation`, `apiKeyId` or `userId`, a page examines up to 2,500 events: it may have few items or none, and still a `nextCursor`.',
   scope: 'audit-events:read',
   params: z.object({}),
-  query: z.object(pageQuery(uuid())),
+  query: z.object({
+    since: z.optional(time()).register(docs, { description: 'Only the events at or after this time.' }),
+    until: z.optional(time()).register(docs, { description: 'Only the events before this time.' }),
+    operation: z.optional(
+      text(1, 255, {
+        description: 'Only the changes by this operation: its `operationId`.',
+        example: 'deleteEnvironmentVariable',
+      }),
+    ),
+    apiKeyId: z.optional(uuid('Only the changes that this API key made.')),
+    userId: z.optional(
+      externalId({ description: 'Only the changes by API keys that act as this user.', example: 'ada' }),
+    ),
+    ...pageQuery(uuid()),
+  }),
   success: {
     status: 200,
     description: 'A page of audit events.',

@@ -1,11 +1,24 @@
+import { startOfIds } from '../../access/audit.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { END, pageOf, pagingOf } from '../../http/paging.ts'
 import { listAuditEventsContract } from './contract.ts'
-import { listable, selectAuditEvents } from './statements.ts'
+import { listable, selectAuditEvents, selectLastExamined, selectMatchingEvents } from './statements.ts'
 
 export const listAuditEvents = endpoint(listAuditEventsContract, async ({ query }, context) => {
-  const values = { ...pagingOf(query), before: query.cursor ?? END }
-  const [facts, events] = await context.run(listable, [selectAuditEvents], values)
+  const { since, until, operation = null, apiKeyId = null, userId = null, cursor = END } = query
+  const filters = { operation, apiKeyId, userId }
+  const [before = END] = [cursor, until === undefined ? END : startOfIds(until)].sort()
+  const values = {
+    ...pagingOf(query),
+    ...filters,
+    first: since === undefined ? '' : startOfIds(since),
+    before,
+  }
+  const steps = Object.values(filters).some((filter) => filter !== null)
+    ? ([selectMatchingEvents, selectLastExamined] as const)
+    : ([selectAuditEvents] as const)
+  const [facts, events, [lastExamined] = []] = await context.run(listable, steps, values)
   listable.requireMet(facts, context)
-  return { body: pageOf(events, query, ({ id }) => id) }
+  const { items, nextCursor } = pageOf(events, query, ({ id }) => id)
+  return { body: { items, nextCursor: nextCursor ?? lastExamined?.id ?? null } }
 })
