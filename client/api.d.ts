@@ -1941,8 +1941,38 @@ export interface components {
             nextCursor: string | null;
         };
         PinPage: {
-            items: components["schemas"]["Pin"][];
+            items: (components["schemas"]["Pin"] | components["schemas"]["PinWithResource"])[];
             nextCursor: null;
+        };
+        PinWithResource: {
+            /**
+             * @description The type of the pinned resource.
+             * @enum {string}
+             */
+            resourceType: "session" | "pull_request" | "project";
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            resourceId: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            resource: components["schemas"]["PinnedResource"];
+        };
+        PinnedResource: {
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            name: string;
+            /** @description The project of the session or pull request; null for a project. */
+            projectId: string | null;
+            /** @description When the project was archived; null if it is not, and for a session or pull request. */
+            archivedAt: string | null;
         };
         ProjectScheduleDeletion: {
             /** @constant */
@@ -9848,7 +9878,10 @@ export interface operations {
     };
     listPins: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `resource`: each pin has the property `resource`, with the name of what is pinned. */
+                expand?: "resource";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -13244,6 +13277,7 @@ export interface operations {
     listSkills: {
         parameters: {
             query?: {
+                name?: string;
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: string;
                 /** @description The `nextCursor` of the previous page. */

@@ -1381,12 +1381,38 @@ where
 select
   "own"."resourceType",
   "own"."resourceId",
-  "own"."createdAt"
+  "own"."createdAt",
+  coalesce("sessions"."name", "pullRequests"."name", "projects"."name") as "name",
+  coalesce("sessions"."projectId", "pullRequests"."projectId") as "projectId",
+  case "own"."resourceType"
+    when 'project' then "projects"."archivedAt"
+  end as "archivedAt"
 from
   "apiKeys"
   inner join "pins" "own" on (
     "own"."organizationId" = "apiKeys"."organizationId"
     and "own"."userId" = "apiKeys"."userId"
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "own"."organizationId"
+    and "sessions"."id" = case "own"."resourceType"
+      when 'session' then "own"."resourceId"
+    end
+  )
+  left join "pullRequests" on (
+    "pullRequests"."organizationId" = "own"."organizationId"
+    and "pullRequests"."id" = case "own"."resourceType"
+      when 'pull_request' then "own"."resourceId"
+    end
+  )
+  inner join "projects" on (
+    "projects"."organizationId" = "own"."organizationId"
+    and "projects"."id" = coalesce(
+      coalesce("sessions"."projectId", "pullRequests"."projectId"),
+      case "own"."resourceType"
+        when 'project' then "own"."resourceId"
+      end
+    )
   )
 where
   (
@@ -1404,66 +1430,15 @@ where
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
       )
     )
-    and case "own"."resourceType"
-      when 'session' then exists (
+    and (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
         select
-          1
+          value
         from
-          "sessions"
-          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-          and "projects"."id" = "sessions"."projectId"
-        where
-          "sessions"."organizationId" = "apiKeys"."organizationId"
-          and "sessions"."id" = "own"."resourceId"
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
+          json_each("apiKeys"."projectIds")
       )
-      when 'pull_request' then exists (
-        select
-          1
-        from
-          "pullRequests"
-          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-          and "projects"."id" = "pullRequests"."projectId"
-        where
-          "pullRequests"."organizationId" = "apiKeys"."organizationId"
-          and "pullRequests"."id" = "own"."resourceId"
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-      )
-      else exists (
-        select
-          1
-        from
-          "projects"
-        where
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = "own"."resourceId"
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
-      )
-    end
+    )
   )
 order by
   "own"."position" asc;

@@ -506,6 +506,38 @@ where
     and ("skills"."id" is not null)
   );
 
+-- selectSkillByName
+select
+  "skills"."id",
+  "skills"."name",
+  "skills"."description",
+  "skills"."createdAt",
+  "skills"."updatedAt"
+from
+  "apiKeys"
+  inner join "skills" on (
+    (
+      "skills"."organizationId" = "apiKeys"."organizationId"
+      and "skills"."id" > :cursor
+    )
+    and "skills"."name" = :name
+  )
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and (
+      "apiKeys"."revokedAt" is null
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" > :now
+      )
+    )
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
+  );
+
 -- selectSkillFiles
 select
   "skillFiles"."id",

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
-import { failingDatabase } from './support/bindings.ts'
+import { failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { sized } from './support/long-form.ts'
 import { now, type ResourceType, Workspace } from './support/workspace.ts'
 
@@ -379,6 +379,71 @@ describe('listPins', () => {
     expect(await listed(otherKey)).toEqual(names([c, a]))
     expect(await listed(key)).toEqual(names([a, b, c]))
   })
+
+  const expanded = async (key: string) =>
+    (await request('GET', '/v1/pins?expand=resource', { key })).body.items
+
+  it('adds to each pin the resource with its name, with expand=resource only', async () => {
+    const { key, projectId, pins } = await withPins(3)
+    const [session, pullRequest, project] = pins as [Pin, Pin, Pin]
+    const rename = (path: string, name: string, more = {}) =>
+      request('PUT', `/v1/${path}`, { key, json: { name, ...more } })
+    await rename(`sessions/${session.id}`, 'Fix "ü"', { projectId })
+    await rename(`pull-requests/${pullRequest.id}`, 'Add a button', { projectId })
+    await rename(`projects/${project.id}`, 'Shop')
+    const plain = (await request('GET', '/v1/pins', { key })).body.items
+    const resources = [
+      { id: session.id, name: 'Fix "ü"', projectId, archivedAt: null },
+      { id: pullRequest.id, name: 'Add a button', projectId, archivedAt: null },
+      { id: project.id, name: 'Shop', projectId: null, archivedAt: null },
+    ]
+    expect(await expanded(key)).toEqual(
+      plain.map((pin: object, index: number) => ({ ...pin, resource: resources[index] })),
+    )
+    const archive = (id: string) => request('PATCH', `/v1/projects/${id}`, { key, json: { archived: true } })
+    await archive(projectId)
+    const { archivedAt } = (await archive(project.id)).body
+    expect(archivedAt).toMatch(INSTANT)
+    const after = (await expanded(key)).map(({ resource }: { resource: object }) => resource)
+    expect(after).toEqual([resources[0], resources[1], { ...resources[2], archivedAt }])
+  })
+
+  it('expands the pins of resources that the API key reaches, and no others', async () => {
+    const { workspace, key, pins } = await withPins(3)
+    const [session] = pins as [Pin]
+    const reachable = await workspace.addProject()
+    const [here] = (await addResources(workspace, reachable, 1)) as [Pin]
+    await workspace.pin(here.type, here.id)
+    await workspace.delete(session.type, session.id)
+    const idsOf = async (caller: string) =>
+      (await expanded(caller)).map(({ resource }: { resource: { id: string } }) => resource.id)
+    expect(await idsOf(key)).toEqual([pins[1]?.id, pins[2]?.id, here.id])
+    expect(await idsOf(await workspace.addKey({ projectIds: [reachable] }))).toEqual([here.id])
+    expect(await idsOf(await workspace.addKey({ projectIds: [] }))).toEqual([])
+  })
+
+  it('reads at most four rows for each pin', async () => {
+    const { key } = await withPins(48)
+    for (const query of ['', '?expand=resource']) {
+      const use = watchedDatabase()
+      await request('GET', `/v1/pins${query}`, { key, environment: { DB: use.DB } })
+      const [, selecting] = use.statements
+      expect(selecting?.rowsRead).toBeGreaterThan(48)
+      expect(selecting?.rowsRead).toBeLessThanOrEqual(4 * 48 + 1)
+    }
+  })
+
+  it.each(['', 'name', 'Resource', 'resource,resource', 'resource&expand=resource'])(
+    'takes no expand=%s',
+    async (expand) => {
+      const { key } = await withPins(1)
+      const { status, body } = await request('GET', `/v1/pins?expand=${expand}`, { key })
+      expect([status, body]).toEqual([
+        400,
+        { error: expect.stringMatching(/^expand (is|has) .*("resource"|one value)\.$/) },
+      ])
+    },
+  )
 })
 
 describe('putPin', () => {

@@ -683,6 +683,25 @@ describe('listSkills', () => {
     expect([status, body]).toEqual([200, { items: expected, nextCursor: null }])
   })
 
+  it('lists the skill with a name, exactly as it is among all', async () => {
+    const { create, list } = await withSkills()
+    await (await withSkills()).create({ name: 'notes' })
+    for (const name of ['release-notes', 'notes-2', 'a']) await create({ name })
+    expect((await list('?name=notes')).body).toEqual({ items: [], nextCursor: null })
+    await create({ name: 'notes' })
+    const { items } = (await list()).body
+    for (const query of ['?name=notes', '?name=notes&limit=1', `?name=notes&cursor=${items[2].id}`])
+      expect((await list(query)).body).toEqual({ items: [items[3]], nextCursor: null })
+    const after = (await list(`?name=notes&cursor=${items[3].id}`)).body
+    expect(after).toEqual({ items: [], nextCursor: null })
+  })
+
+  it.each(['', 'Notes', 'notes-', 'a'.repeat(65), 'notes&name=a'])('takes no name %j', async (name) => {
+    const { list } = await withSkills()
+    const { status, body } = await list(`?name=${name}`)
+    expect([status, body]).toEqual([400, { error: expect.stringMatching(/^name (has|is) /) }])
+  })
+
   it('is empty for an organization without skills, whatever other organizations have', async () => {
     const { list } = await withSkills()
     await (await withSkills()).create()

@@ -75,7 +75,11 @@ export const pinRows: Rows = {
     },
     namesNothing: true,
     idle: true,
-    variations: {},
+    variations: {
+      'each pin has its resource': {
+        apply: async (_, example) => ({ ...example, path: `${example.path}?expand=resource` }),
+      },
+    },
   },
 
   putPin: {

@@ -29,7 +29,14 @@ export const skillRows: Rows = {
       return { path: '/v1/skills?limit=1', ids: [] }
     },
     namesNothing: true,
-    variations: {},
+    variations: {
+      'it has a name': {
+        async apply(workspace, example) {
+          await workspace.addSkill({}, undefined, NEW_SKILL.name)
+          return { ...example, path: `${example.path}&name=${NEW_SKILL.name}` }
+        },
+      },
+    },
   },
 
   createSkill: {

@@ -193,6 +193,13 @@ export const organization: Mistakes = {
       error: 'No such path. See /openapi.json.',
     },
     {
+      mistake: 'pins with what they do not have',
+      request: 'GET /v1/pins?expand=project',
+      status: 400,
+      code: 'invalid_input',
+      error: 'expand is not one of the allowed values; got "project"; allowed: "resource".',
+    },
+    {
       mistake: 'a resource that does not exist',
       request: `PUT /v1/pins/session/${MISSING}`,
       status: 404,

@@ -74,6 +74,21 @@ const pin = z
   })
   .register(docs, { id: 'Pin' })
 
+const pinnedResource = z
+  .strictObject({
+    id: uuid(),
+    name: z.string(),
+    projectId: z
+      .nullable(z.string())
+      .register(docs, { description: 'The project of the session or pull request; null for a project.' }),
+    archivedAt: z.nullable(instant()).register(docs, {
+      description: 'When the project was archived; null if it is not, and for a session or pull request.',
+    }),
+  })
+  .register(docs, { id: 'PinnedResource' })
+
+const pinWithResource = z.extend(pin, { resource: pinnedResource }).register(docs, { id: 'PinWithResource' })
+
 const examplePin = {
   resourceType: 'session',
   resourceId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
@@ -92,10 +107,17 @@ export const listPinsContract = {
   scope: 'pins:read',
   actsAsUser: true,
   params: z.object({}),
+  query: z.object({
+    expand: z.optional(z.enum(['resource'])).register(docs, {
+      description: '`resource`: each pin has the property `resource`, with the name of what is pinned.',
+    }),
+  }),
   success: {
     status: 200,
     description: 'All pins, on one page.',
-    schema: z.strictObject({ items: z.array(pin), nextCursor: z.null() }).register(docs, { id: 'PinPage' }),
+    schema: z
+      .strictObject({ items: z.array(z.union([pin, pinWithResource])), nextCursor: z.null() })
+      .register(docs, { id: 'PinPage' }),
     example: { items: [examplePin], nextCursor: null },
   },
   errors,

@@ -26,8 +26,11 @@ export const updatePin = endpoint(updatePinContract, async ({ params, body }, co
   return { body: { updated: placed.length > 0 } }
 })
 
-export const listPins = endpoint(listPinsContract, async (_, context) => {
-  const [, items] = await context.run(authorized, [selectPins], {})
+export const listPins = endpoint(listPinsContract, async ({ query }, context) => {
+  const [, pins] = await context.run(authorized, [selectPins], {})
+  const items = pins.map(({ name, projectId, archivedAt, ...pin }) =>
+    query.expand ? { ...pin, resource: { id: pin.resourceId, name, projectId, archivedAt } } : pin,
+  )
   return { body: { items, nextCursor: null } }
 })
 

@@ -204,10 +204,41 @@ const pin = { resourceType: own.resourceType, resourceId: own.resourceId, create
 
 const isCallers = and(eq(own.organizationId, apiKeys.organizationId), eq(own.userId, apiKeys.userId))
 
+/** The ID of the pinned resource if it has the type, otherwise NULL. */
+const pinnedId = (type: string) =>
+  sql`case ${own.resourceType} when ${sql.raw(`'${type}'`)} then ${own.resourceId} end`
+/** The project of the pinned session or pull request. */
+const itsProjectId = sql<string | null>`coalesce(${sessions.projectId}, ${pullRequests.projectId})`
+const archivedAt = sql<string | null>`case ${own.resourceType} when 'project' then ${projects.archivedAt} end`
+
+/** The pins of resources that exist within the reach of the key, each with its resource. */
 export const selectPins = guarded(() =>
   authorized
-    .rows(pin, existsForCaller(sql`${own.resourceType}`, sql`${own.resourceId}`))
+    .rows(
+      {
+        ...pin,
+        name: sql<string>`coalesce(${sessions.name}, ${pullRequests.name}, ${projects.name})`.as('name'),
+        projectId: itsProjectId.as('projectId'),
+        archivedAt: archivedAt.as('archivedAt'),
+      },
+      isInReach(projects.id),
+    )
     .innerJoin(own, isCallers)
+    .leftJoin(
+      sessions,
+      and(eq(sessions.organizationId, own.organizationId), eq(sessions.id, pinnedId('session'))),
+    )
+    .leftJoin(
+      pullRequests,
+      and(eq(pullRequests.organizationId, own.organizationId), eq(pullRequests.id, pinnedId('pull_request'))),
+    )
+    .innerJoin(
+      projects,
+      and(
+        eq(projects.organizationId, own.organizationId),
+        eq(projects.id, sql`coalesce(${itsProjectId}, ${pinnedId('project')})`),
+      ),
+    )
     .orderBy(asc(own.position)),
 )
 

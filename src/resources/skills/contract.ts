@@ -66,15 +66,14 @@ const exampleSkill = {
 }
 
 /** `name` of the Agent Skills specification. */
-const name = text(1, 64, {
-  description: 'Unique in the organization.',
-  example: exampleSummary.name,
-}).check(
-  z.regex(
-    /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-    'lower-case letters, digits and single hyphens, without a hyphen at either end, such as "release-notes"',
-  ),
-)
+const nameWith = (description: string) =>
+  text(1, 64, { description, example: exampleSummary.name }).check(
+    z.regex(
+      /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+      'lower-case letters, digits and single hyphens, without a hyphen at either end, such as "release-notes"',
+    ),
+  )
+const name = nameWith('Unique in the organization.')
 
 /** `description` of the Agent Skills specification. */
 const description = text(1, 1024, { description: 'What the skill does, and when to use it.' })
@@ -157,7 +156,7 @@ export const listSkillsContract = {
   description: 'Lists the skills of the organization in order of creation, without their files.',
   scope: 'skills:read',
   params: z.object({}),
-  query: z.object(pageQuery(uuid())),
+  query: z.object({ name: z.optional(nameWith('Only the skill with this name.')), ...pageQuery(uuid()) }),
   success: {
     status: 200,
     description: 'A page of skills.',

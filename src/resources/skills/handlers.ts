@@ -24,6 +24,7 @@ import {
   selectCreated,
   selectCreatedFiles,
   selectSkill,
+  selectSkillByName,
   selectSkillFiles,
   selectSkills,
   selectUpdatedFiles,
@@ -43,7 +44,11 @@ export const retrieveSkill = endpoint(
 )
 
 export const listSkills = endpoint(listSkillsContract, async ({ query }, context) => {
-  const [, skills] = await context.run(authorized, [selectSkills], pagingOf(query))
+  const { name } = query
+  const [, skills] =
+    name === undefined
+      ? await context.run(authorized, [selectSkills], pagingOf(query))
+      : await context.run(authorized, [selectSkillByName], { ...pagingOf(query), name })
   return { body: pageOf(skills, query, ({ id }) => id) }
 })
 

@@ -58,12 +58,15 @@ function selectFilesWhere(isSelected: SQL | undefined) {
     .orderBy(asc(skillFiles.filename))
 }
 
+const isAfterCursor = and(eq(skills.organizationId, apiKeys.organizationId), gt(skills.id, cursor))
+
 export const selectSkills = guarded(() =>
-  authorized
-    .rows(fields)
-    .innerJoin(skills, and(eq(skills.organizationId, apiKeys.organizationId), gt(skills.id, cursor)))
-    .orderBy(asc(skills.id))
-    .limit(rowLimit),
+  authorized.rows(fields).innerJoin(skills, isAfterCursor).orderBy(asc(skills.id)).limit(rowLimit),
+)
+
+/** At most one, because names are unique. */
+export const selectSkillByName = guarded(() =>
+  authorized.rows(fields).innerJoin(skills, and(isAfterCursor, eq(skills.name, name))),
 )
 
 const other = alias(skills, 'other')
