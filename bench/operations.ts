@@ -417,6 +417,7 @@ const asks: Readonly<Record<string, Asks>> = {
       ),
     },
   },
+  retrieveSessionFile: { typical: usual(({ files }, index) => at(files, index)) },
   retrieveSessionFileContent: {
     typical: usual(({ files }, index) => `${at(files, index)}/content`),
     worst: {

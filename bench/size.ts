@@ -80,8 +80,10 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       objectKey: OBJECT_KEY,
       sizeBytes: '10000',
       ...TIMES,
+      contentType: "'text/plain; charset=utf-8'",
+      sha256: 'lower(hex(randomblob(32)))',
     },
-    longest: { path: longest(1000) },
+    longest: { path: longest(1000), contentType: longestName(255) },
   },
   schedule: {
     table: 'schedules',

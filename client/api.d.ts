@@ -107,7 +107,7 @@ export interface paths {
         get: operations["listSessionFiles"];
         /**
          * Put a session file
-         * @description Stores the body as the file at a path. If a file exists at the path, it keeps its ID and gets the new content.
+         * @description Stores the body, and its `Content-Type`, as the file at a path. If a file exists at the path, it keeps its ID and gets the new content.
          *
          *     Scope: `session-files:write`.
          */
@@ -913,6 +913,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{sessionId}/files/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a session file
+         * @description Returns what is known of a file, without its content.
+         *
+         *     Scope: `session-files:read`.
+         */
+        get: operations["retrieveSessionFile"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a session file
+         * @description Deletes a file and its content.
+         *
+         *     Scope: `session-files:write`.
+         */
+        delete: operations["deleteSessionFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{sessionId}/files/{fileId}/content": {
         parameters: {
             query?: never;
@@ -930,28 +958,6 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/sessions/{sessionId}/files/{fileId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Delete a session file
-         * @description Deletes a file and its content.
-         *
-         *     Scope: `session-files:write`.
-         */
-        delete: operations["deleteSessionFile"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1588,6 +1594,35 @@ export interface components {
              * @example 2026-03-29T01:00:00.000Z
              */
             updatedAt: string;
+        };
+        SessionFileDetails: {
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             */
+            sessionId: string;
+            path: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-03-29T01:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description The size of the content. */
+            sizeBytes: number;
+            /** @description The `Content-Type` of the upload; `application/octet-stream` if it had none. */
+            contentType: string;
+            /** @description The SHA-256 of the content, in lower-case hexadecimal; null if the service stored the content before it computed digests. */
+            sha256: string | null;
         };
         Skill: {
             /**
@@ -3413,7 +3448,7 @@ export interface operations {
         /** @description The content, up to 95 MB (95,000,000 bytes). `Content-Length` is required. */
         requestBody: {
             content: {
-                "application/octet-stream": string;
+                "*/*": string;
             };
         };
         responses: {
@@ -3435,10 +3470,13 @@ export interface operations {
                      *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
                      *       "path": "src/app.ts",
                      *       "createdAt": "2026-03-29T01:00:00.000Z",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "sizeBytes": 6,
+                     *       "contentType": "text/plain; charset=utf-8",
+                     *       "sha256": "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
                      *     }
                      */
-                    "application/json": components["schemas"]["SessionFile"];
+                    "application/json": components["schemas"]["SessionFileDetails"];
                 };
             };
             /** @description The file was created. */
@@ -3461,10 +3499,13 @@ export interface operations {
                      *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
                      *       "path": "src/app.ts",
                      *       "createdAt": "2026-03-29T01:00:00.000Z",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "sizeBytes": 6,
+                     *       "contentType": "text/plain; charset=utf-8",
+                     *       "sha256": "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
                      *     }
                      */
-                    "application/json": components["schemas"]["SessionFile"];
+                    "application/json": components["schemas"]["SessionFileDetails"];
                 };
             };
             /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
@@ -12863,17 +12904,10 @@ export interface operations {
             };
         };
     };
-    retrieveSessionFileContent: {
+    retrieveSessionFile: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description ETags of the copies you hold. If one matches, the response is 304. */
-                "If-None-Match"?: string;
-                /** @description One range of bytes. If several ranges are given, the response is the whole content. */
-                Range?: string;
-                /** @description The ETag of your partial copy. If the content has changed, the response is the whole content. */
-                "If-Range"?: string;
-            };
+            header?: never;
             path: {
                 /** @description The session. */
                 sessionId: string;
@@ -12884,7 +12918,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The content. */
+            /** @description The file. */
             200: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
@@ -12893,59 +12927,23 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description `nosniff`. */
                     "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the content. */
-                    ETag?: string;
-                    /** @description `bytes` */
-                    "Accept-Ranges"?: string;
-                    /** @description `attachment`: browsers save the content and do not show it. */
-                    "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": string;
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "path": "src/app.ts",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "sizeBytes": 6,
+                     *       "contentType": "text/plain; charset=utf-8",
+                     *       "sha256": "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionFileDetails"];
                 };
-            };
-            /** @description The range of bytes. */
-            206: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the content. */
-                    ETag?: string;
-                    /** @description `bytes` */
-                    "Accept-Ranges"?: string;
-                    /** @description `attachment`: browsers save the content and do not show it. */
-                    "Content-Disposition"?: string;
-                    /** @description The range, and the size of the whole content. */
-                    "Content-Range"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description Not modified. */
-            304: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the content. */
-                    ETag?: string;
-                    /** @description `bytes` */
-                    "Accept-Ranges"?: string;
-                    /** @description `attachment`: browsers save the content and do not show it. */
-                    "Content-Disposition"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
             400: {
@@ -13000,23 +12998,6 @@ export interface operations {
             };
             /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
             410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The content has no bytes in this range. `Error-Code`: `range_not_satisfiable`. */
-            416: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;
@@ -13198,6 +13179,236 @@ export interface operations {
             };
             /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
             410: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error. `Error-Code`: `internal_error`. */
+            500: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
+            503: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    /** @description The number of seconds to wait before a retry. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
+            default: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    /** @description The number of seconds to wait before a retry. */
+                    "Retry-After"?: number;
+                    /** @description With 401: the authentication scheme (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405: the methods that the path supports. */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retrieveSessionFileContent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: string;
+                /** @description One range of bytes. If several ranges are given, the response is the whole content. */
+                Range?: string;
+                /** @description The ETag of your partial copy. If the content has changed, the response is the whole content. */
+                "If-Range"?: string;
+            };
+            path: {
+                /** @description The session. */
+                sessionId: string;
+                /** @description The file. */
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content, with the `Content-Type` of its upload. */
+            200: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the content. */
+                    ETag?: string;
+                    /** @description `bytes` */
+                    "Accept-Ranges"?: string;
+                    /** @description `attachment`: browsers save the content and do not show it. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description The range of bytes. */
+            206: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the content. */
+                    ETag?: string;
+                    /** @description `bytes` */
+                    "Accept-Ranges"?: string;
+                    /** @description `attachment`: browsers save the content and do not show it. */
+                    "Content-Disposition"?: string;
+                    /** @description The range, and the size of the whole content. */
+                    "Content-Range"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description The entity tag of the content. */
+                    ETag?: string;
+                    /** @description `bytes` */
+                    "Accept-Ranges"?: string;
+                    /** @description `attachment`: browsers save the content and do not show it. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
+            400: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
+            403: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. `Error-Code`: `session_not_found`, `session_file_not_found`. */
+            404: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
+            410: {
+                headers: {
+                    /** @description The ID of the request in the log of the service. */
+                    "X-Request-Id"?: string;
+                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
+                    "Cache-Control"?: string;
+                    /** @description `nosniff`. */
+                    "X-Content-Type-Options"?: string;
+                    /** @description Why the request failed, for programs. Codes never change their meaning. */
+                    "Error-Code"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content has no bytes in this range. `Error-Code`: `range_not_satisfiable`. */
+            416: {
                 headers: {
                     /** @description The ID of the request in the log of the service. */
                     "X-Request-Id"?: string;

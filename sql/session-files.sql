@@ -619,7 +619,18 @@ where
 
 -- putFile
 insert into
-  "sessionFiles" ("organizationId", "sessionId", "id", "path", "objectKey", "sizeBytes", "createdAt", "updatedAt")
+  "sessionFiles" (
+    "organizationId",
+    "sessionId",
+    "id",
+    "path",
+    "objectKey",
+    "sizeBytes",
+    "createdAt",
+    "updatedAt",
+    "contentType",
+    "sha256"
+  )
 select
   "sessions"."organizationId" as "organizationId",
   "sessions"."id" as "sessionId",
@@ -628,7 +639,9 @@ select
   "orphanedObjects"."objectKey" as "objectKey",
   cast(:sizeBytes as integer) as "sizeBytes",
   :now as "createdAt",
-  :now as "updatedAt"
+  :now as "updatedAt",
+  :contentType as "contentType",
+  :sha256 as "sha256"
 from
   "apiKeys"
   left join "sessions" on (
@@ -723,13 +736,18 @@ on conflict ("sessionFiles"."organizationId", "sessionFiles"."sessionId", "sessi
 set
   "objectKey" = excluded."objectKey",
   "sizeBytes" = excluded."sizeBytes",
-  "updatedAt" = excluded."updatedAt"
+  "updatedAt" = excluded."updatedAt",
+  "contentType" = excluded."contentType",
+  "sha256" = excluded."sha256"
 returning
   "id",
   "sessionId",
   "path",
   "createdAt",
-  "updatedAt";
+  "updatedAt",
+  "sizeBytes",
+  coalesce("contentType", 'application/octet-stream') as "contentType",
+  "sha256";
 
 -- readable.check
 select
@@ -944,7 +962,112 @@ where
 -- selectContent
 select
   "sessionFiles"."objectKey",
-  "sessionFiles"."sizeBytes"
+  "sessionFiles"."sizeBytes",
+  coalesce("sessionFiles"."contentType", 'application/octet-stream') as "contentType"
+from
+  "apiKeys"
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'session'
+    and "deletions"."resourceId" = :sessionId
+  )
+  left join "sessionFiles" on (
+    (
+      "sessionFiles"."organizationId" = "sessions"."organizationId"
+      and "sessionFiles"."sessionId" = "sessions"."id"
+    )
+    and "sessionFiles"."id" = :fileId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and (
+        "apiKeys"."revokedAt" is null
+        and (
+          "apiKeys"."expiresAt" is null
+          or "apiKeys"."expiresAt" > :now
+        )
+      )
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      (
+        "sessions"."id" is not null
+        or "deletions"."resourceId" is not null
+      )
+    )
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or coalesce("sessions"."projectId", "deletions"."projectId") in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and (
+      (
+        exists (
+          select
+            1
+          from
+            "projects"
+          where
+            "projects"."organizationId" = "sessions"."organizationId"
+            and "projects"."id" = "sessions"."projectId"
+        )
+        or (
+          "sessions"."id" is null
+          and "deletions"."resourceId" is null
+        )
+      )
+    )
+    and (
+      (
+        "sessionFiles"."id" is not null
+        or not (
+          (
+            (
+              exists (
+                select
+                  1
+                from
+                  "projects"
+                where
+                  "projects"."organizationId" = "sessions"."organizationId"
+                  and "projects"."id" = "sessions"."projectId"
+              )
+              or (
+                "sessions"."id" is null
+                and "deletions"."resourceId" is null
+              )
+            )
+          )
+        )
+      )
+    )
+  );
+
+-- selectFile
+select
+  "sessionFiles"."id",
+  "sessionFiles"."sessionId",
+  "sessionFiles"."path",
+  "sessionFiles"."createdAt",
+  "sessionFiles"."updatedAt",
+  "sessionFiles"."sizeBytes",
+  coalesce("sessionFiles"."contentType", 'application/octet-stream') as "contentType",
+  "sessionFiles"."sha256"
 from
   "apiKeys"
   left join "sessions" on (

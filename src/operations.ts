@@ -108,6 +108,7 @@ export const operations: readonly Operation[] = [
   route('DELETE /v1/run-endpoint', runEndpoint, (m) => m.deleteRunEndpoint),
 
   route('PUT /v1/sessions/{sessionId}/files', files, (m) => m.putSessionFile),
+  route('GET /v1/sessions/{sessionId}/files/{fileId}', files, (m) => m.retrieveSessionFile),
   route('GET /v1/sessions/{sessionId}/files/{fileId}/content', files, (m) => m.retrieveSessionFileContent),
   route('DELETE /v1/sessions/{sessionId}/files/{fileId}', files, (m) => m.deleteSessionFile),
 

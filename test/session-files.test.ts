@@ -1,8 +1,11 @@
 import { createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
+import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { v7 as newUuid } from 'uuid'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { sha256 } from '../src/crypto/digest.ts'
+import * as tables from '../src/db/schema.ts'
 import type { Environment } from '../src/environment.ts'
 import worker from '../src/index.ts'
 import { type ApiResponse, PREFIX, type RequestOptions, request } from './support/api.ts'
@@ -43,13 +46,18 @@ async function withFiles(count: number) {
     })
   const read = (id: string, headers: Record<string, string> = {}, environment: Partial<Environment> = {}) =>
     request('GET', `/v1/sessions/${sessionId}/files/${id}/content`, { key, headers, environment })
+  const retrieve = (id: string, more: RequestOptions = {}) =>
+    request('GET', `/v1/sessions/${sessionId}/files/${id}`, { key, ...more })
   const textOf = async (id: string) => textIn(await read(id))
   const remove = (id: string, more: RequestOptions = {}) =>
     request('DELETE', `/v1/sessions/${sessionId}/files/${id}`, { key, ...more })
-  return { workspace, key, projectId, sessionId, files, list, put, read, textOf, remove }
+  return { workspace, key, projectId, sessionId, files, list, put, retrieve, read, textOf, remove }
 }
 
 const textIn = ({ body }: ApiResponse) => new TextDecoder().decode(body)
+
+/** A file as the list has it. */
+const listed = ({ sizeBytes, contentType, sha256, ...item }: ApiResponse['body']) => item
 
 const ids = ({ items }: Page) => items.map(({ id }) => id)
 
@@ -535,6 +543,7 @@ const MEGABYTE = 1_000_000
 function megabytes(count: number): ReadableStream<Uint8Array> {
   let next = 0
   return new ReadableStream({
+    type: 'bytes',
     pull(controller) {
       if (next < count) controller.enqueue(new Uint8Array(MEGABYTE).fill(next++))
       else controller.close()
@@ -548,11 +557,18 @@ describe('putSessionFile', () => {
     const before = now()
     const { status, headers, body } = await put('src/app.ts', EVERY_BYTE)
     expect(headers.get('Location')).toBe(`/v1/sessions/${sessionId}/files/${body.id}`)
-    const file = { id: expect.any(String), sessionId, path: 'src/app.ts' }
-    const times = { createdAt: expect.stringMatching(INSTANT), updatedAt: body.createdAt }
-    expect([status, body]).toEqual([201, { ...file, ...times }])
+    const file = {
+      id: expect.any(String),
+      sessionId,
+      path: 'src/app.ts',
+      createdAt: expect.stringMatching(INSTANT),
+      updatedAt: body.createdAt,
+    }
+    const sha256 = '40aff2e9d2d8922e47afd4648e6967497158785fbd1da870e7110266bf944880'
+    const content = { sizeBytes: 256, contentType: 'application/octet-stream', sha256 }
+    expect([status, body]).toEqual([201, { ...file, ...content }])
     expect(body.createdAt >= before && body.createdAt <= now()).toBe(true)
-    expect((await list()).body.items).toEqual([body])
+    expect((await list()).body.items).toEqual([{ ...file, id: body.id }])
     expect((await read(body.id)).body).toEqual(EVERY_BYTE)
   })
 
@@ -570,10 +586,12 @@ describe('putSessionFile', () => {
     const first = (await put('a.md', 'one')).body
     const before = await read(first.id)
     await scheduler.wait(2)
-    const second = (await put('a.md', 'two, and longer')).body
-    expect(second).toEqual({ ...first, updatedAt: second.updatedAt })
+    const second = (await put('a.md', 'two, and longer', { headers: { 'Content-Type': 'text/markdown' } }))
+      .body
+    const content = { sizeBytes: 15, contentType: 'text/markdown', sha256: sha256('two, and longer') }
+    expect(second).toEqual({ ...first, updatedAt: second.updatedAt, ...content })
     expect(second.updatedAt > first.updatedAt).toBe(true)
-    expect((await list()).body.items).toEqual([second])
+    expect((await list()).body.items).toMatchObject([{ id: first.id, updatedAt: second.updatedAt }])
     const after = await read(first.id)
     expect([textIn(before), textIn(after)]).toEqual(['one', 'two, and longer'])
     expect(after.headers.get('ETag')).not.toBe(before.headers.get('ETag'))
@@ -610,6 +628,7 @@ describe('putSessionFile', () => {
     const bodies = [{}, { body: new Uint8Array() }, { body: megabytes(0) }]
     for (const body of bodies) {
       const { body: file } = await request('PUT', path, { key, headers, ...body })
+      expect(file).toMatchObject({ sizeBytes: 0, sha256: sha256('') })
       const { status, body: content } = await read(file.id)
       expect([status, content]).toEqual([200, new Uint8Array()])
       const part = await read(file.id, { Range: 'bytes=0-' })
@@ -622,7 +641,8 @@ describe('putSessionFile', () => {
   it('streams: R2 gets the first bytes before the client sends the last', async () => {
     const { key, sessionId, textOf } = await withFiles(0)
     const storing = Promise.withResolvers<void>()
-    const body = new ReadableStream<Uint8Array>({
+    const body = new ReadableStream({
+      type: 'bytes',
       async pull(controller) {
         controller.enqueue(new TextEncoder().encode('begin'))
         await storing.promise
@@ -643,7 +663,9 @@ describe('putSessionFile', () => {
     const send = (sizeBytes: number, body: ReadableStream) =>
       request('PUT', path, { key, headers: { 'Content-Length': String(sizeBytes) }, body })
     const { status, body: file } = await send(LIMIT_BYTES, megabytes(95))
-    expect(status).toBe(201)
+    const hash = createHash('sha256')
+    for await (const bytes of megabytes(95)) hash.update(bytes)
+    expect([status, file.sizeBytes, file.sha256]).toEqual([201, LIMIT_BYTES, hash.digest('hex')])
     const end = await read(file.id, { Range: `bytes=${LIMIT_BYTES - MEGABYTE - 1}-` })
     expect([end.body.length, end.body[0], end.body[1], end.body.at(-1)]).toEqual([MEGABYTE + 1, 93, 94, 94])
     expect(end.headers.get('Content-Range')).toMatch(/\/95000000$/)
@@ -675,6 +697,90 @@ describe('putSessionFile', () => {
     logged.mockRestore()
     expect(await textOf(id)).toBe('kept')
     expect(await swept(workspace)).toEqual(leaving(1))
+  })
+})
+
+describe('the Content-Type of an upload', () => {
+  it.each([
+    'text/plain',
+    'Text/Plain;charset=UTF-8',
+    'text/html; charset="utf-8" ; boundary=a;',
+    'application/vnd.acme+json;profile="a \\"b\\" [c]"',
+    'x/y;;; a=b',
+    `text/plain; a=${'x'.repeat(241)}`,
+  ])('is kept as it was sent: %s', async (contentType) => {
+    const { put, read, retrieve } = await withFiles(0)
+    const { status, body } = await put('a', 'x', { headers: { 'Content-Type': contentType } })
+    expect([status, body.contentType]).toEqual([201, contentType])
+    expect((await retrieve(body.id)).body).toEqual(body)
+    expect((await read(body.id)).headers.get('Content-Type')).toBe(contentType)
+  })
+
+  it.each([
+    '',
+    'text',
+    'text/',
+    '/plain',
+    'text/plain/x',
+    'text plain',
+    'text/plain, text/html',
+    'text/plain; charset',
+    'text/plain; charset=',
+    'text/plain; charset ="utf-8"',
+    'text/plain; a="b',
+    'text/plain; a=\u00fc',
+    'text/plain; a="\u00fc"',
+    `text/plain; a=${'x'.repeat(242)}`,
+    `a/b${'; '.repeat(4000)}x`,
+    `a/b;a="${'\\'.repeat(4001)}`,
+  ])('may not be %j', async (contentType) => {
+    const { workspace, put } = await withFiles(0)
+    const { status, body } = await put('a', 'x', { headers: { 'Content-Type': contentType } })
+    expect([status, body]).toEqual([
+      400,
+      { error: expect.stringMatching(/^Content-Type is not a media type; got /) },
+    ])
+    expect(await objectsOf(workspace)).toEqual({ referred: 0, orphaned: 0, lost: [] })
+  })
+})
+
+describe('retrieveSessionFile', () => {
+  it('returns the file with what is known of its content', async () => {
+    const { workspace, put, retrieve, list } = await withFiles(0)
+    const stored = (await put('a.md', 'abc', { headers: { 'Content-Type': 'text/markdown' } })).body
+    const { status, body } = await retrieve(stored.id.toUpperCase())
+    const content = {
+      sizeBytes: 3,
+      contentType: 'text/markdown',
+      sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    }
+    const [item] = (await list()).body.items
+    expect([status, body]).toEqual([200, { ...item, ...content }])
+    expect(Object.keys(item)).toEqual(['id', 'sessionId', 'path', 'createdAt', 'updatedAt'])
+    const before = { contentType: null, sha256: null }
+    await workspace.change(tables.sessionFiles, stored.id, before)
+    const older = { sizeBytes: 3, contentType: 'application/octet-stream', sha256: null }
+    expect((await retrieve(stored.id)).body).toEqual({ ...item, ...older })
+  })
+
+  it('returns the file of an archived project, to an API key that is restricted to the project', async () => {
+    const { workspace, projectId, put, retrieve } = await withFiles(0)
+    const { body } = await put('a.md', 'abc')
+    await workspace.archiveProject(projectId)
+    const restricted = await workspace.addKey({ projectIds: [projectId] })
+    expect((await retrieve(body.id, { key: restricted })).body).toEqual(body)
+    const other = await workspace.addKey({ projectIds: [] })
+    expect((await retrieve(body.id, { key: other })).status).toBe(403)
+  })
+
+  it('is 404 for a file of another session, and 410 for a deleted session', async () => {
+    const { workspace, projectId, sessionId, put, retrieve } = await withFiles(0)
+    const { body } = await put('a.md', 'abc')
+    const elsewhere = await workspace.addSessionFile(await workspace.addSession(projectId), 'a.md')
+    for (const id of [elsewhere, newUuid()]) expect((await retrieve(id)).status).toBe(404)
+    expect((await retrieve('notes')).status).toBe(400)
+    await workspace.deleteSession(sessionId)
+    expect((await retrieve(body.id)).status).toBe(410)
   })
 })
 
@@ -777,19 +883,29 @@ describe('retrieveSessionFileContent', () => {
     return { ...session, id, etag: String((await session.read(id)).headers.get('ETag')) }
   }
 
-  it('returns the bytes as an attachment of type application/octet-stream, whatever was sent', async () => {
+  it('returns the bytes as an attachment, with the Content-Type of the upload', async () => {
     const { id, etag, read } = await withText()
     const answer = await read(id)
     expect([answer.status, textIn(answer)]).toEqual([200, TEXT])
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       etag: expect.stringMatching(/^"[^"]+"$/),
-      'content-type': 'application/octet-stream',
+      'content-type': 'text/html',
       'content-disposition': 'attachment',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
       'accept-ranges': 'bytes',
     })
     expect(answer.headers.has('Content-Range')).toBe(false)
     expect((await read(id)).headers.get('ETag')).toBe(etag)
+  })
+
+  it('has the Content-Type for a range, and application/octet-stream if the upload had none', async () => {
+    const { id, put, read } = await withText()
+    const part = await read(id, { Range: 'bytes=0-1' })
+    expect([part.status, part.headers.get('Content-Type')]).toEqual([206, 'text/html'])
+    const { body } = await put('a.html', EVERY_BYTE)
+    expect([body.id, body.contentType]).toEqual([id, 'application/octet-stream'])
+    expect((await read(id)).headers.get('Content-Type')).toBe('application/octet-stream')
   })
 
   it('is 304 without a body if If-None-Match has the ETag, even with a Range', async () => {
@@ -865,7 +981,7 @@ describe('deleteSessionFile', () => {
     const answer = await remove(id.toUpperCase())
     expect([answer.status, answer.body]).toEqual([200, { deleted: true, id }])
     expect([(await remove(id)).status, (await read(id)).status]).toEqual([404, 404])
-    expect((await list()).body.items).toEqual([kept])
+    expect((await list()).body.items).toEqual([listed(kept)])
     expect(await objectsOf(workspace)).toEqual({ referred: 1, orphaned: 0, lost: [] })
     const again = (await put('a', 'two')).body
     expect([again.id === id, await textOf(again.id), await textOf(kept.id)]).toEqual([false, 'two', 'kept'])
@@ -1113,11 +1229,12 @@ describe('while a store is unavailable', () => {
   ]
 
   it.each(failures)('an upload changes nothing: %s', async (_, environmentOf) => {
-    const { workspace, put, list, textOf } = await withFiles(0)
+    const { workspace, put, list, retrieve, textOf } = await withFiles(0)
     const kept = (await put('a', 'kept')).body
     for (const path of ['a', 'b']) {
       expectUnavailable(await put(path, 'new', { environment: environmentOf() }))
-      expect((await list()).body.items).toEqual([kept])
+      expect((await list()).body.items).toEqual([listed(kept)])
+      expect((await retrieve(kept.id)).body).toEqual(kept)
       expect(await textOf(kept.id)).toBe('kept')
       expect(await objectsOf(workspace)).toMatchObject({ referred: 1, lost: [] })
     }
@@ -1146,7 +1263,8 @@ describe('while a store is unavailable', () => {
 
   it('an upload that the client aborts leaves no object', async () => {
     const { workspace, key, sessionId } = await withFiles(0)
-    const body = new ReadableStream<Uint8Array>({
+    const body = new ReadableStream({
+      type: 'bytes',
       pull(controller) {
         controller.enqueue(new Uint8Array(10))
         controller.error(new Error('The client is gone'))

@@ -332,6 +332,10 @@ export const sessionFiles = sqliteTable(
     sizeBytes: integer().notNull(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
+    /** The `Content-Type` of the upload; null if it had none. */
+    contentType: text(),
+    /** SHA-256 of the content, in lower-case hexadecimal; null if it was stored before this column was added. */
+    sha256: text(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.sessionId, table.id] }),

@@ -26,6 +26,24 @@ export function requireDeclaredLength({ headers }: Request): void {
   }
 }
 
+const TOKEN = String.raw`[\w!#$%&'*+.^\`|~-]+`
+const QUOTED = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`
+/** RFC 9110, section 8.3.1. */
+const MEDIA_TYPE = new RegExp(
+  String.raw`^${TOKEN}/${TOKEN}(?:[ \t]*;(?:[ \t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))?)*$`,
+)
+const MAX_MEDIA_TYPE_LENGTH = 255
+
+/** The `Content-Type` of an upload, as it was sent; null without one. @throws {ApiError} 400 if it is not a media type. */
+export async function mediaTypeOf({ headers }: Request, caller: Caller): Promise<string | null> {
+  const type = headers.get('Content-Type')
+  if (type === null || (type.length <= MAX_MEDIA_TYPE_LENGTH && MEDIA_TYPE.test(type))) return type
+  const allowed = `a media type of up to ${MAX_MEDIA_TYPE_LENGTH} characters, such as "text/plain; charset=utf-8"`
+  const advice = 'Without the header, the type is application/octet-stream.'
+  const problem = { wrong: 'is not a media type', sent: describeSent(type), allowed, advice }
+  throw await caller.inputError(describeProblem('Content-Type', problem))
+}
+
 /** Parses the body once, for the validator that follows. */
 export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment> {
   return async (c, next) => {

@@ -94,6 +94,12 @@ export const sessionFileRows: Rows = {
     },
   },
 
+  retrieveSessionFile: {
+    prepare: prepareFile,
+    outOfReach: 403,
+    variations: isDeleted,
+  },
+
   retrieveSessionFileContent: {
     async prepare(workspace) {
       const { path, ...rest } = await prepareFile(workspace)

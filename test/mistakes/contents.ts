@@ -120,6 +120,16 @@ export const contents: Mistakes = {
       error: 'The project is archived. Unarchive it first.',
     },
     {
+      mistake: 'an extension as the Content-Type',
+      request: `PUT ${files}?path=a.txt`,
+      headers: { 'Content-Type': 'txt' },
+      body: 'x',
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'Content-Type is not a media type; got "txt"; allowed: a media type of up to 255 characters, such as "text/plain; charset=utf-8". Without the header, the type is application/octet-stream.',
+    },
+    {
       mistake: 'the cursor of another session',
       request: `GET ${files}?cursor=${SHOP_FILE}`,
       status: 409,

@@ -6,6 +6,7 @@ import { v7 as newUuid } from 'uuid'
 import * as provisioning from '../../scripts/provisioning.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { nextRun } from '../../src/cron/next-run.ts'
+import { sha256 } from '../../src/crypto/digest.ts'
 import { parseKeyRing } from '../../src/crypto/key-ring.ts'
 import { seal } from '../../src/crypto/sealed-value.ts'
 import * as tables from '../../src/db/schema.ts'
@@ -183,6 +184,7 @@ export class Workspace {
       path,
       objectKey,
       sizeBytes: new TextEncoder().encode(content).byteLength,
+      sha256: sha256(content),
     })
     return id
   }
@@ -200,6 +202,8 @@ export class Workspace {
         sizeBytes: 0,
         createdAt: now(),
         updatedAt: now(),
+        contentType: null,
+        sha256: null,
       })
     for (let start = 0; start < count; start += 100) {
       await env.DB.batch(ids.slice(start, start + 100).map((id, index) => insert(id, start + index)))

@@ -73,6 +73,16 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ),
   ])
 
+  const ofFile = all('sessionFiles')
+    .filter(({ sessionId }) => ofProjects('sessions').some(({ id }) => id === sessionId))
+    .map(({ contentType, ...file }) => [
+      `/v1/sessions/${file.sessionId}/files/${file.id}`,
+      {
+        ...one(file, 'id', 'sessionId', 'path', 'createdAt', 'updatedAt', 'sizeBytes', 'sha256'),
+        contentType: contentType ?? 'application/octet-stream',
+      },
+    ])
+
   const summaries = pick(all('skills'), 'id', 'name', 'description', 'createdAt', 'updatedAt')
   const ofSkill = summaries.map((skill) => {
     const files = all('skillFiles').filter(({ skillId }) => skillId === skill.id)
@@ -107,6 +117,7 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     ...ofAgent,
     ...ofStatus,
     ...ofSession,
+    ...ofFile,
     ['/v1/skills', page(summaries)],
     ...ofSkill,
     ...(endpoint ? [['/v1/run-endpoint', endpoint]] : []),

@@ -4,6 +4,7 @@
  */
 import { env } from 'cloudflare:workers'
 import { hashToken, mintToken } from '../../src/access/api-key.ts'
+import { sha256 } from '../../src/crypto/digest.ts'
 import { initial } from './0000-initial.ts'
 import { resourceLives } from './0001-resource-lives.ts'
 import { schedulesFire } from './0002-schedules-fire.ts'
@@ -11,6 +12,7 @@ import {
   ACME,
   asTheyAre,
   CHANGED,
+  ICONS,
   MOBILE,
   type Rows,
   type SchemaVersion,
@@ -124,6 +126,30 @@ const revisions: SchemaVersion = {
   },
 }
 
+const CONTENT_OF_LOG = `session-files/${ACME}/${uuid(5002)}`
+
+const sessionFileDetails: SchemaVersion = {
+  migration: '0012_session_file_details.sql',
+  becomes: asTheyAre,
+  rows: {
+    sessionFiles: [
+      {
+        organizationId: ACME,
+        sessionId: ICONS,
+        id: uuid(5001),
+        path: 'build.log',
+        objectKey: CONTENT_OF_LOG,
+        sizeBytes: 5,
+        createdAt: WRITTEN,
+        updatedAt: CHANGED,
+        contentType: 'text/plain; charset="utf-8"',
+        sha256: sha256('done\n'),
+      },
+    ],
+  },
+  objects: { [CONTENT_OF_LOG]: 'done\n' },
+}
+
 export const schemaVersions: readonly SchemaVersion[] = [
   initial,
   resourceLives,
@@ -134,6 +160,7 @@ export const schemaVersions: readonly SchemaVersion[] = [
   slowRunEndpoints,
   apiKeyDescendants,
   revisions,
+  sessionFileDetails,
 ]
 
 /** The names of the migrations, in order. */

@@ -63,7 +63,7 @@ export const putProfilePicture = endpoint(
     })
     if (!upload) throw uploadable.refusal(before, context)
 
-    await putObject(context.environment.OBJECTS, upload.objectKey, bytes, bytes.byteLength)
+    await putObject(context.environment.OBJECTS, upload.objectKey, bytes)
 
     const stored = new Date()
     const steps = [addReplacedToOrphans, putPicture, removeRecordedFromOrphans] as const

@@ -18,12 +18,32 @@ const sessionFile = z
   })
   .register(docs, { id: 'SessionFile' })
 
+const sessionFileDetails = z
+  .extend(sessionFile, {
+    sizeBytes: z.int().register(docs, { description: 'The size of the content.' }),
+    contentType: z.string().register(docs, {
+      description: 'The `Content-Type` of the upload; `application/octet-stream` if it had none.',
+    }),
+    sha256: z.nullable(z.string()).register(docs, {
+      description:
+        'The SHA-256 of the content, in lower-case hexadecimal; null if the service stored the content before it computed digests.',
+    }),
+  })
+  .register(docs, { id: 'SessionFileDetails' })
+
 const exampleFile = {
   id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
   sessionId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
   path: 'src/app.ts',
   createdAt: '2026-03-29T01:00:00.000Z',
   updatedAt: '2026-03-29T01:00:00.000Z',
+}
+
+const exampleDetails = {
+  ...exampleFile,
+  sizeBytes: 6,
+  contentType: 'text/plain; charset=utf-8',
+  sha256: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03',
 }
 
 const NO_SESSION = 'The organization has no session with this sessionId.'
@@ -74,7 +94,7 @@ export const putSessionFileContract = {
   tag: 'Sessions',
   summary: 'Put a session file',
   description:
-    'Stores the body as the file at a path. If a file exists at the path, it keeps its ID and gets the new content.',
+    'Stores the body, and its `Content-Type`, as the file at a path. If a file exists at the path, it keeps its ID and gets the new content.',
   scope: 'session-files:write',
   params: z.object({ sessionId: uuid('The session.') }),
   query: z.object({
@@ -87,15 +107,15 @@ export const putSessionFileContract = {
   bodyLimitBytes: CONTENT_LIMIT_BYTES,
   upload: {
     description: 'The content, up to 95 MB (95,000,000 bytes). `Content-Length` is required.',
-    mediaTypes: ['application/octet-stream'],
+    mediaTypes: ['*/*'],
     needsLength: true,
   },
   success: {
     status: 200,
     description: 'The file has the new content.',
     created: 'The file was created.',
-    schema: sessionFile,
-    example: exampleFile,
+    schema: sessionFileDetails,
+    example: exampleDetails,
   },
   errorCodes: [
     'project_forbidden',
@@ -111,6 +131,20 @@ export const putSessionFileContract = {
     409: 'The project is archived, the organization would have more files or bytes than its quota, or the upload took more than an hour.',
     411: 'The request has no `Content-Length`.',
   },
+} as const satisfies Contract
+
+export const retrieveSessionFileContract = {
+  operationId: 'retrieveSessionFile',
+  method: 'GET',
+  path: '/v1/sessions/{sessionId}/files/{fileId}',
+  tag: 'Sessions',
+  summary: 'Retrieve a session file',
+  description: 'Returns what is known of a file, without its content.',
+  scope: 'session-files:read',
+  params: fileParams,
+  success: { status: 200, description: 'The file.', schema: sessionFileDetails, example: exampleDetails },
+  errorCodes: ['project_forbidden', 'session_not_found', 'session_file_not_found', 'session_deleted'],
+  errors,
 } as const satisfies Contract
 
 export const retrieveSessionFileContentContract = {
@@ -136,8 +170,8 @@ export const retrieveSessionFileContentContract = {
   }),
   success: {
     status: 200,
-    description: 'The content.',
-    mediaTypes: ['application/octet-stream'],
+    description: 'The content, with the `Content-Type` of its upload.',
+    mediaTypes: ['*/*'],
     headers: {
       ETag: 'The entity tag of the content.',
       'Accept-Ranges': '`bytes`',

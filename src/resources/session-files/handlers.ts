@@ -1,15 +1,17 @@
 import { v7 as newUuid } from 'uuid'
+import { mediaTypeOf } from '../../http/body.ts'
 import { matchesEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
 import { contentRange, rangeOf } from '../../http/range.ts'
 import { deleteAfter } from '../../objects/orphans.ts'
-import { deleteObject, entityTagOf, getObject, putObject } from '../../objects/store.ts'
+import { deleteObject, entityTagOf, getObject, streamObject } from '../../objects/store.ts'
 import {
   deleteSessionFileContract,
   listSessionFilesContract,
   putSessionFileContract,
   retrieveSessionFileContentContract,
+  retrieveSessionFileContract,
 } from './contract.ts'
 import {
   addDeletedToOrphans,
@@ -24,6 +26,7 @@ import {
   recordable,
   removeRecordedFromOrphans,
   selectContent,
+  selectFile,
   selectFiles,
   uploadable,
 } from './statements.ts'
@@ -43,6 +46,7 @@ export const putSessionFile = endpoint(
   async ({ params, query, request, path }, context) => {
     const leaseExpiresAt = new Date(Date.parse(context.now) + UPLOAD_LEASE_MS)
     const sizeBytes = Number(request.headers.get('Content-Length'))
+    const contentType = await mediaTypeOf(request, context.caller)
     const file = { ...params, ...query, sizeBytes }
     const upload = await context.runForRow(uploadable, [beginUpload], {
       ...file,
@@ -50,18 +54,16 @@ export const putSessionFile = endpoint(
       deleteAfter: deleteAfter(leaseExpiresAt),
     })
 
-    await putObject(
-      context.environment.OBJECTS,
-      upload.objectKey,
-      request.body ?? new ArrayBuffer(0),
-      sizeBytes,
-    )
+    const body = request.body ?? new Blob([]).stream()
+    const sha256 = await streamObject(context.environment.OBJECTS, upload.objectKey, body, sizeBytes)
 
     const stored = new Date()
     const steps = [addReplacedToOrphans, putFile, removeRecordedFromOrphans, addUnrecordedToOrphans] as const
     const [after, , [recorded]] = await context.run(recordable, steps, {
       ...file,
       ...upload,
+      contentType,
+      sha256,
       fileId: newUuid(),
       now: stored.toISOString(),
       deleteAfter: deleteAfter(stored),
@@ -72,10 +74,14 @@ export const putSessionFile = endpoint(
   },
 )
 
+export const retrieveSessionFile = endpoint(retrieveSessionFileContract, async ({ params }, context) => ({
+  body: await context.runForRow(readable, [selectFile], params),
+}))
+
 export const retrieveSessionFileContent = endpoint(
   retrieveSessionFileContentContract,
   async ({ params, headers: requested }, context) => {
-    const { objectKey, sizeBytes } = await context.runForRow(readable, [selectContent], params)
+    const { objectKey, sizeBytes, contentType } = await context.runForRow(readable, [selectContent], params)
     const ETag = entityTagOf(objectKey)
     const headers = {
       ETag,
@@ -93,7 +99,7 @@ export const retrieveSessionFileContent = endpoint(
       isPartial: range !== undefined,
       headers: {
         ...headers,
-        'Content-Type': 'application/octet-stream',
+        'Content-Type': contentType,
         ...(range && { 'Content-Range': contentRange(range, sizeBytes) }),
       },
     }

@@ -48,6 +48,16 @@ const fields = {
   updatedAt: sessionFiles.updatedAt,
 }
 
+/** A file with what is known of its content. */
+const details = {
+  ...fields,
+  sizeBytes: sessionFiles.sizeBytes,
+  contentType: sql<string>`coalesce(${sessionFiles.contentType}, 'application/octet-stream')`.as(
+    'contentType',
+  ),
+  sha256: sessionFiles.sha256,
+}
+
 const isInOtherSession = sql`exists ${query
   .select({ one: sql`1` })
   .from(sessionFiles)
@@ -168,6 +178,8 @@ export const putFile = guardedChange(() =>
           sizeBytes: sql`cast(${sizeBytes} as integer)`,
           createdAt: now,
           updatedAt: now,
+          contentType: sql.placeholder('contentType'),
+          sha256: sql.placeholder('sha256'),
         }),
       ),
     )
@@ -177,9 +189,11 @@ export const putFile = guardedChange(() =>
         objectKey: excluded('objectKey'),
         sizeBytes: excluded('sizeBytes'),
         updatedAt: excluded('updatedAt'),
+        contentType: excluded('contentType'),
+        sha256: excluded('sha256'),
       },
     })
-    .returning(fields),
+    .returning(details),
 )
 
 const recordedObject = query
@@ -221,8 +235,14 @@ const fileIsReadable = {
 
 export const readable = requiring([...session.joins, namedFile], fileIsReadable)
 
+export const selectFile = guarded(() => readable.rows(details))
+
 export const selectContent = guarded(() =>
-  readable.rows({ objectKey: sessionFiles.objectKey, sizeBytes: sessionFiles.sizeBytes }),
+  readable.rows({
+    objectKey: sessionFiles.objectKey,
+    sizeBytes: sessionFiles.sizeBytes,
+    contentType: details.contentType,
+  }),
 )
 
 export const deletable = requiring([...session.joins, session.itsProject, namedFile], {

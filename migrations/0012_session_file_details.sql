@@ -1,0 +1,2 @@
+ALTER TABLE `sessionFiles` ADD `contentType` text;--> statement-breakpoint
+ALTER TABLE `sessionFiles` ADD `sha256` text;
