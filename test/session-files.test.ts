@@ -906,6 +906,10 @@ describe('retrieveSessionFileContent', () => {
     const { body } = await put('a.html', EVERY_BYTE)
     expect([body.id, body.contentType]).toEqual([id, 'application/octet-stream'])
     expect((await read(id)).headers.get('Content-Type')).toBe('application/octet-stream')
+    // The default of `curl --data-binary`.
+    const fromCurl = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    const uploaded = await put('a.html', TEXT, { headers: fromCurl })
+    expect(uploaded.body.contentType).toBe('application/octet-stream')
   })
 
   it('is 304 without a body if If-None-Match has the ETag, even with a Range', async () => {

@@ -34,9 +34,13 @@ const MEDIA_TYPE = new RegExp(
 )
 const MAX_MEDIA_TYPE_LENGTH = 255
 
+/** What `curl --data-binary` sends if it is not told otherwise. No file has it. */
+const CURL_DEFAULT_TYPE = 'application/x-www-form-urlencoded'
+
 /** The `Content-Type` of an upload, as it was sent; null without one. @throws {ApiError} 400 if it is not a media type. */
 export async function mediaTypeOf({ headers }: Request, caller: Caller): Promise<string | null> {
   const type = headers.get('Content-Type')
+  if (type === CURL_DEFAULT_TYPE) return null
   if (type === null || (type.length <= MAX_MEDIA_TYPE_LENGTH && MEDIA_TYPE.test(type))) return type
   const allowed = `a media type of up to ${MAX_MEDIA_TYPE_LENGTH} characters, such as "text/plain; charset=utf-8"`
   const advice = 'Without the header, the type is application/octet-stream.'
