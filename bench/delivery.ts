@@ -1,10 +1,9 @@
 /**
  * How long the runs of one organization take to their run endpoint while a thousand runs of another one go to a run
  * endpoint that never answers. The queues are those of wrangler.toml, in workerd, which hands over one batch at a time.
- *
- *     npm run bench:delivery
  */
 import { setTimeout } from 'node:timers/promises'
+import { describeScript, parsed } from '../scripts/command-line.ts'
 import { schema } from './data.ts'
 import { percentile } from './load.ts'
 import { execute } from './measure.ts'
@@ -96,4 +95,13 @@ async function measure(
   }
 }
 
-if (import.meta.main) console.table(await deliveries())
+if (import.meta.main) {
+  parsed(
+    describeScript(
+      'bench:delivery',
+      'Measures the deliveries of one organization while the run endpoint of another one does not respond.',
+      [''],
+    ),
+  )
+  console.table(await deliveries())
+}

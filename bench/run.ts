@@ -1,12 +1,9 @@
-/**
- * Runs everything side by side on this machine, prints the tables and writes them to bench/RESULTS.md.
- *
- *     npm run bench [-- --quick]
- */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+/** Runs everything side by side on this machine, prints the tables and writes them to bench/RESULTS.md. */
+import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { describeScript, parsed, temporaryFolder } from '../scripts/command-line.ts'
 import { organizationId, schema, seed, userId } from './data.ts'
 import { deliveries } from './delivery.ts'
 import * as measure from './measure.ts'
@@ -23,7 +20,13 @@ import {
 import { sizes } from './size.ts'
 import { evaluations, type FirstRequest, firstRequests } from './start-up.ts'
 
-const QUICK = process.argv.includes('--quick')
+const { quick: QUICK = false } = parsed(
+  describeScript(
+    'bench',
+    'Compares the service with other implementations side by side on this machine, prints the tables and writes them to bench/RESULTS.md.',
+    ['', '--quick'],
+  ).option('--quick', 'a short version, with fewer requests and smaller databases'),
+).opts()
 const SIZES = QUICK
   ? {
       amount: 150,
@@ -84,13 +87,12 @@ const WORKERS = {
 }
 const FASTIFY = 'peer c: Fastify, node:sqlite'
 
-const folder = mkdtempSync(join(tmpdir(), 'workspace-api-bench-'))
+const folder = temporaryFolder(join(tmpdir(), 'workspace-api-bench-'))
 const servers: Server[] = []
 try {
   await run()
 } finally {
   await Promise.all(servers.map((server) => server.stop()))
-  rmSync(folder, { recursive: true })
 }
 
 async function run(): Promise<void> {

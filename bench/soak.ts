@@ -1,14 +1,9 @@
-/**
- * Mixed traffic over all operations, for minutes, on stores that fail now and then; then a check of what must always
- * hold. Fails if anything else than an injected fault went wrong.
- *
- *     npm run soak [-- --minutes 10 --connections 64]
- */
+/** Mixed traffic over all operations, for minutes, on stores that fail now and then; then a check of what must always hold. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { v7 as newUuid } from 'uuid'
+import { describeScript, parsed, positiveNumber } from '../scripts/command-line.ts'
 import { COUNT_USAGE, USAGE_COUNTS } from '../src/db/usage.ts'
 import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { organization, schema } from './data.ts'
@@ -16,12 +11,18 @@ import { mean } from './load.ts'
 import { execute } from './measure.ts'
 import { bundle, startWorker, type WorkerServer } from './servers.ts'
 
-const { values: options } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, connections: { type: 'string', default: '64' } },
-})
+const options = parsed(
+  describeScript(
+    'soak',
+    'Sends mixed traffic to all operations while the stores fail now and then, and checks what must always hold. Fails if anything but an injected fault went wrong.',
+    ['', '--minutes 1 --connections 8'],
+  )
+    .option('--minutes <number>', 'the duration', positiveNumber, 10)
+    .option('--connections <number>', 'requests at a time', positiveNumber, 64),
+).opts()
 const MINUTE_MS = 60_000
-const DURATION_MS = Number(options.minutes) * MINUTE_MS
-const CONNECTIONS = Number(options.connections)
+const DURATION_MS = options.minutes * MINUTE_MS
+const CONNECTIONS = options.connections
 const ORGANIZATIONS = 8
 const SAMPLE_MS = 5_000
 const TICK_MS = 10_000

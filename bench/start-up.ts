@@ -1,13 +1,10 @@
-/**
- * What a cold start costs: evaluating the bundle, and the first request of an operation.
- *
- *     npm run bench:start-up
- */
+/** What a cold start costs: evaluating the bundle, and the first request of an operation. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { describeScript, parsed } from '../scripts/command-line.ts'
 import { type Operation, operations, organizationId, schema, seed, token, userId } from './data.ts'
 import { ask, type BenchRequest, median } from './load.ts'
 import { type Bundle, bundleWorker, startWorker } from './servers.ts'
@@ -93,6 +90,13 @@ const VARIABLES = {
 }
 
 if (import.meta.main) {
+  parsed(
+    describeScript(
+      'bench:start-up',
+      'Measures a cold start: the evaluation of the bundle, and the first request of each of the seven core operations.',
+      [''],
+    ),
+  )
   const bundles = new Map([
     ['service', await bundleWorker('src/index.ts')],
     ['peer a: Hono, Drizzle', await bundleWorker('bench/peers/drizzle.ts')],

@@ -1,13 +1,24 @@
-/**
- * Calls all seven operations on the demo workspace of a running `npm run dev`.
- *
- *     npm run example [-- some/dir/demo.json]
- */
-import { readFileSync } from 'node:fs'
+/** Calls the seven core operations on the demo workspace of a running `npm run dev`. */
+import { describeScript, parsed, withService } from '../scripts/command-line.ts'
+import { readDemo, serviceOf } from '../scripts/service.ts'
 import { createWorkspaceClient } from './index.ts'
 
-const demo = JSON.parse(readFileSync(process.argv[2] ?? '.wrangler/state/demo.json', 'utf8'))
-const client = createWorkspaceClient(demo.baseUrl, demo.apiKey)
+const command = parsed(
+  withService(
+    describeScript(
+      'example',
+      'Calls the seven core operations on the demo workspace of a running `npm run dev`.',
+      ['', 'some/dir/demo.json'],
+    ).argument('[demo.json]', 'describes the demo workspace; default: that of .wrangler/state'),
+  ),
+)
+const [file] = command.processedArgs
+const demo = readDemo(file)
+if (!demo)
+  throw new Error(`There is no demo workspace${file ? ` in ${file}` : ''}. \`npm run dev\` creates one.`)
+const given = file === undefined ? {} : { url: demo.baseUrl, key: demo.apiKey }
+const { url, apiKey } = serviceOf({ ...given, ...command.opts() })
+const client = createWorkspaceClient(url, apiKey)
 const [first, second] = demo.pins
 
 const pin = await client.PATCH('/v1/pins/{resourceType}/{resourceId}', {

@@ -1,53 +1,40 @@
-/**
- * Writes a consistent snapshot of the database to a SQLite file, also while the service runs, and verifies it as a
- * restore does. docs/restore.md says what a backup contains.
- *
- *     npm run backup -- --output backup.sqlite [--remote [--env staging] | --persist-to some/dir]
- */
+/** Writes a consistent snapshot of the database to a SQLite file (docs/restore.md). */
 import './private-files.ts'
-import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { parseArgs } from 'node:util'
 import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
 import { snapshot } from './backups/snapshot.ts'
-import { TARGET_OPTIONS, targetOf } from './wrangler.ts'
+import { describeScript, parsed, targetOf, temporaryFolder, UsageError, withTarget } from './command-line.ts'
+import { requireStateFolder } from './state-folder.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    output: { type: 'string' },
-    ...TARGET_OPTIONS,
-  },
-})
+const options = parsed(
+  withTarget(
+    describeScript(
+      'backup',
+      'Writes a consistent snapshot of the database to a SQLite file, also while the service runs, and verifies it as a restore does. docs/restore.md says what a backup contains.',
+      ['--output backup.sqlite', '--output backup.sqlite --remote --env staging'],
+    ).requiredOption('--output <file>', 'a file that does not exist yet'),
+  ),
+).opts()
+const target = targetOf(options)
 
-try {
-  await backUp()
-} catch (error) {
-  console.error((error as Error).message)
-  process.exitCode = 1
-}
+await backUp()
 
 async function backUp(): Promise<void> {
-  if (!options.output || existsSync(options.output)) {
-    throw new Error(
-      options.output
-        ? `--output ${options.output} exists already; allowed: a file that does not exist yet.`
-        : '--output is missing; allowed: a file that does not exist yet.',
+  if (existsSync(options.output))
+    throw new UsageError(
+      `--output ${options.output} exists already; allowed: a file that does not exist yet.`,
     )
-  }
   const output = resolve(options.output)
   if (!existsSync(dirname(output)))
-    throw new Error(`--output is in a folder that does not exist: ${dirname(output)}.`)
-  const folder = mkdtempSync(`${output}.`)
-  try {
-    await writeBackup(output, join(folder, 'backup.sqlite'))
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+    throw new UsageError(`--output is in a folder that does not exist: ${dirname(output)}.`)
+  requireStateFolder(target)
+  await writeBackup(output, join(temporaryFolder(`${output}.`), 'backup.sqlite'))
 }
 
 async function writeBackup(output: string, partial: string): Promise<void> {
-  await snapshot(targetOf(options), partial)
+  await snapshot(target, partial)
   const database = new DatabaseSync(partial)
   let rows: number
   let problem: string | undefined

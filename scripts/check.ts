@@ -1,12 +1,16 @@
-/**
- * The checks that need no running service: types, lint, and whether generated files match what they are generated from.
- * Prints the output of the checks that fail, and warnings.
- *
- *     npm run check
- */
+/** The checks that need no running service. */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { describeScript, parsed } from './command-line.ts'
 import { ROOT } from './wrangler.ts'
+
+parsed(
+  describeScript(
+    'check',
+    'Runs the checks that need no running service: types, lint, and whether generated files match what they are generated from. Prints warnings, and the output of the checks that fail.',
+    [''],
+  ),
+)
 
 /** `verify:<name>` in package.json, the slowest first. */
 const CHECKS = ['types', 'contracts', 'openapi', 'lint', 'sql', 'migrations', 'dependencies', 'lock']

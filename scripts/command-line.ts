@@ -1,15 +1,181 @@
-/** What all scripts share on the command line. */
+/**
+ * What all scripts share on the command line: options, `--help`, error messages, exit codes and progress.
+ *
+ * Exit code 1 after one line on stderr: the script failed. Exit code 2: the command line is wrong.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import {
+  Command,
+  type CommandUnknownOpts,
+  InvalidArgumentError,
+  type Option,
+  type OptionValues,
+} from '@commander-js/extra-typings'
+import type { Target } from './wrangler.ts'
+
+const FAILED = 1
+const WRONG_USE = 2
+/** The exit code of a process that Ctrl-C has ended, in shells. */
+const INTERRUPTED = 130
+
+/** The command line is wrong in a way that the declared options and arguments do not show. */
+export class UsageError extends Error {}
+
+/**
+ * @param script its name in package.json.
+ * @param examples what follows `npm run <script> --`; may be empty.
+ */
+export function describeScript(
+  script: string,
+  description: string,
+  examples: readonly [string, ...string[]],
+): Command {
+  const lines = examples.map((example) => `\n  npm run ${script}${example && ` -- ${example}`}`)
+  return new Command(`npm run ${script} --`)
+    .description(description)
+    .helpOption('-h, --help', 'show this help')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', `\nExamples:${lines.join('')}`)
+    .configureOutput({
+      outputError: (text, write) => write(`${usageMessage(text.replace(/^error: /, ''), script)}\n`),
+    })
+    .exitOverride(({ exitCode }) => process.exit(exitCode && WRONG_USE))
+}
+
+/** Adds the options that select a database, for `targetOf`. */
+export function withTarget<Arguments extends unknown[], Options extends OptionValues>(
+  command: Command<Arguments, Options>,
+) {
+  return command
+    .option('--remote', 'use the database of a deployment instead of the local one')
+    .option('--env <name>', 'with --remote: the environment in wrangler.toml, such as staging')
+    .option('--config <file>', 'a configuration file instead of wrangler.toml')
+    .option('--persist-to <folder>', 'a state folder instead of .wrangler/state')
+}
+
+/** @throws if the options contradict each other. */
+export function targetOf(options: {
+  remote?: true | undefined
+  env?: string | undefined
+  config?: string | undefined
+  persistTo?: string | undefined
+}): Target {
+  const { remote = false, env: environment, config, persistTo } = options
+  if (environment !== undefined && !remote)
+    throw new UsageError('--env selects a deployment, so it needs --remote.')
+  if (persistTo !== undefined && remote)
+    throw new UsageError('--persist-to selects a local database, so it cannot be used with --remote.')
+  return { remote, environment, config, persistTo }
+}
+
+/** Adds the options that `Service.fromOptions` reads. */
+export function withService<Arguments extends unknown[], Options extends OptionValues>(
+  command: Command<Arguments, Options>,
+) {
+  return command
+    .option('--url <address>', 'the service; default: WORKSPACE_URL, or else the demo of `npm run dev`')
+    .option('--key <API key>', "default: WORKSPACE_API_KEY, or else the demo's API key")
+}
+
+/** Parses the command line. From then on, an error ends the process with one line. */
+export function parsed<Parsed extends CommandUnknownOpts>(command: Parsed): Parsed {
+  const script = command.name().replace(/^npm run (.*) --$/, '$1')
+  process.on('uncaughtException', (error) => void fail(error, script))
+  // commander would check these first, so that a misspelt one would be reported as missing.
+  const required = [command, ...command.commands].flatMap(({ options }) =>
+    options.filter(({ mandatory }) => mandatory),
+  )
+  for (const option of required) {
+    option.mandatory = false
+    option.description += ' (required)'
+  }
+  command.hook('preAction', (_, subcommand) => checkValues(subcommand, required))
+  command.parse()
+  checkValues(command, required)
+  return command
+}
+
+/** @throws if a required option is missing, or if the value of an option is empty or another option. */
+function checkValues(command: CommandUnknownOpts, required: readonly Option[]): void {
+  for (const option of command.options) {
+    const value = command.getOptionValue(option.attributeName())
+    if (value === undefined && required.includes(option)) throw new UsageError(`${option.flags} is missing.`)
+    // As for wrangler, an empty environment is production.
+    if (value === '' && option.long !== '--env') throw new UsageError(`${option.long} is empty.`)
+    if (typeof value === 'string' && value.startsWith('--') && process.argv.includes(value)) {
+      throw new UsageError(`${option.long} has no value; got the option ${value} instead.`)
+    }
+  }
+}
+
+/** Parses the value of an option. */
+export function positiveNumber(text: string): number {
+  const number = Number(text)
+  if (number > 0 && Number.isFinite(number)) return number
+  throw new InvalidArgumentError('Allowed: a number above 0.')
+}
+
+/** Parses the value of an option. */
+export function portNumber(text: string): number {
+  const number = Number(text)
+  if (Number.isInteger(number) && number > 0 && number < 65_536) return number
+  throw new InvalidArgumentError('Allowed: a whole number from 1 to 65535.')
+}
+
+/** Creates a folder that is deleted when the process ends, also after an error or Ctrl-C. */
+export function temporaryFolder(prefix: string): string {
+  const folder = mkdtempSync(prefix)
+  exitOnSignals()
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** By default, a signal ends the process without the event `exit`. */
+function exitOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    if (process.listenerCount(signal) === 0) process.on(signal, () => process.exit(INTERRUPTED))
+  }
+}
+
+async function fail(error: unknown, script: string): Promise<never> {
+  // A command that a signal ended fails; the signal ends this process too. Node polls for signals once in each loop.
+  await setImmediate()
+  await setImmediate()
+  if (error instanceof UsageError) {
+    console.error(usageMessage(error.message, script))
+    process.exit(WRONG_USE)
+  }
+  const isExpected = error instanceof Error && error.constructor === Error
+  console.error(isExpected ? messageOf(error) : `Unexpected error: ${error}. DEBUG=1 shows the stack.`)
+  if (process.env.DEBUG) console.error(error)
+  process.exit(FAILED)
+}
+
+function usageMessage(text: string, script: string): string {
+  const message = text.trim().replaceAll(/\s*\n\s*/g, ' ')
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1)
+  return `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} For help: npm run ${script} -- --help`
+}
+
+/** The message of the error and of its causes. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}\n\n${messageOf(error.cause)}`
+}
 
 const LINE_MS = 10_000
 const REDRAW_MS = 100
 const BAR_WIDTH = 30
 
-/** The progress of long work, on stderr. Results go to stdout, through `log` and `end`. */
+/** The progress of long work, on stderr. */
 export interface Progress {
   /** Call it often: while synchronous work runs, nothing else shows progress. */
   add(count?: number): void
   /** Prints a line to stdout, above the bar. */
   log(line: string): void
+  /** Prints a line to stderr, above the bar. */
+  warn(line: string): void
   /** Removes the bar, and prints the summary to stdout. */
   end(summary?: string): void
 }
@@ -35,18 +201,21 @@ export function startProgress(title: string, total?: number): Progress {
     else stderr.write(`${title}: ${counts()}\n`)
   }
   const timer = setInterval(show, interval).unref()
+  exitOnSignals()
   process.once('exit', clear)
   if (stderr.isTTY) show()
+  const print = (write: (line: string) => void, line: string) => {
+    clear()
+    write(line)
+    if (stderr.isTTY) show()
+  }
   return {
     add(count = 1) {
       done += count
       if (Date.now() - shownAt >= interval) show()
     },
-    log(line) {
-      clear()
-      console.log(line)
-      if (stderr.isTTY) show()
-    },
+    log: (line) => print(console.log, line),
+    warn: (line) => print(console.error, line),
     end(summary) {
       clearInterval(timer)
       process.off('exit', clear)

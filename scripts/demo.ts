@@ -142,8 +142,8 @@ export function saveDemo(target: Target, demo: Demo): void {
 /** The variables that the commands in README.md use. */
 function shellVariables(demo: Demo): string {
   const variables = {
-    BASE_URL: demo.baseUrl,
-    API_KEY: demo.apiKey,
+    WORKSPACE_URL: demo.baseUrl,
+    WORKSPACE_API_KEY: demo.apiKey,
     PROJECT_ID: demo.projectId,
     AGENT_ID: demo.agentId,
     SESSION_ID: demo.sessionId,
@@ -151,7 +151,7 @@ function shellVariables(demo: Demo): string {
     USER_ID: demo.userId,
   }
   return Object.entries(variables)
-    .map(([name, value]) => `${name}='${value}'\n`)
+    .map(([name, value]) => `export ${name}='${value}'\n`)
     .join('')
 }
 

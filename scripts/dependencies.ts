@@ -1,11 +1,16 @@
-/**
- * Writes docs/dependencies.md: the packages of the Worker, packages with install scripts, and licences.
- *
- *     npm run dependencies [-- --check]     with --check: fails if the file is not in step
- */
+/** Writes docs/dependencies.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { describeScript, parsed } from './command-line.ts'
 import { ROOT } from './wrangler.ts'
+
+const options = parsed(
+  describeScript(
+    'dependencies',
+    'Writes docs/dependencies.md: the packages of the Worker, packages with install scripts, and licences.',
+    ['', '--check'],
+  ).option('--check', 'write nothing; fail if the file is not in step'),
+).opts()
 
 interface LockedPackage {
   readonly version?: string
@@ -77,7 +82,7 @@ ${[...licences]
   .join('\n')}
 `
 
-if (!process.argv.includes('--check')) writeFileSync(FILE, text)
+if (!options.check) writeFileSync(FILE, text)
 else if (readFileSync(FILE, 'utf8') !== text) {
   console.error('docs/dependencies.md is not in step with package-lock.json. Run `npm run dependencies`.')
   process.exitCode = 1

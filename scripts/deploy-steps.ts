@@ -369,14 +369,19 @@ function firstKey({ target, options }: DeployContext): Step {
 function health(context: DeployContext): Step {
   return {
     title: 'Health',
-    lines: ['waits until GET /health answers 200, at the address of the upload or of --url'],
+    lines: [
+      'waits until GET /health answers 200, at the address of --url, of the upload or of WORKSPACE_URL',
+    ],
     commands: [],
     run: async () => {
-      const address = context.options.url?.replace(/\/+$/, '') ?? context.address
+      const { WORKSPACE_URL } = process.env
+      const address = (context.options.url ?? context.address ?? WORKSPACE_URL)?.replace(/\/+$/, '')
       if (!address)
-        throw new Error('The upload reported no address. Pass the address of the service with --url.')
+        throw new Error(
+          'The upload reported no address. Pass the address of the service with --url or WORKSPACE_URL.',
+        )
       await untilHealthy(`${address}/health`)
-      return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $API_KEY"\n`
+      return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $WORKSPACE_API_KEY"\n`
     },
   }
 }

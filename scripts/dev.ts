@@ -2,10 +2,6 @@
  * Runs the service on this machine: creates an encryption key, applies the migrations, starts `wrangler dev`,
  * fills an empty database with the demo workspace, fires the Cron Trigger each minute and receives the demo's
  * runs.
- *
- *     npm run dev [-- --verbose --port 9000 --persist-to some/dir …]
- *
- * --verbose also shows wrangler's output and one command for each of the seven operations. Other flags are wrangler's.
  */
 import './private-files.ts'
 import { randomBytes } from 'node:crypto'
@@ -13,7 +9,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, relative } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { describeScript, parsed, portNumber } from './command-line.ts'
 import {
   createDemoKeys,
   curlLines,
@@ -28,7 +24,7 @@ import { receiveRuns, tickEachMinute } from './local-runs.ts'
 import { checkStateFolder } from './state-folder.ts'
 import { applyMigrations, ROOT, startDevelopmentServer, stateFolder } from './wrangler.ts'
 
-const DEFAULT_PORT = '8787'
+const DEFAULT_PORT = 8787
 const HEALTH_CHECK_MS = 200
 
 /** Settings that differ from wrangler.toml on this machine, unless a `--var` flag sets them. */
@@ -36,40 +32,37 @@ const SETTINGS = { RATE_LIMIT: 'off', REQUEST_LOG: 'off', LOCAL_RUN_ENDPOINTS: '
 
 const VERBOSE = '--verbose'
 const args = process.argv.slice(2).filter((arg) => arg !== VERBOSE)
-const { values: options } = parseArgs({
-  args,
-  strict: false,
-  options: {
-    port: { type: 'string', default: DEFAULT_PORT },
-    'persist-to': { type: 'string' },
-    'log-level': { type: 'string' },
-    var: { type: 'string', multiple: true, default: [] },
-  },
-})
-const target = { remote: false, persistTo: options['persist-to'] as string | undefined }
+const options = parsed(
+  describeScript(
+    'dev',
+    'Runs the service on this machine. An empty database is filled with a demo workspace. Other options are passed to `wrangler dev`; `npm run wrangler -- dev --help` lists them.',
+    ['', '--port 9000 --persist-to some/dir', '--var RATE_LIMIT:on --var REQUEST_LOG:on'],
+  )
+    .option('--port <number>', 'the port of the service', portNumber, DEFAULT_PORT)
+    .option('--persist-to <folder>', 'the state folder, created if missing; default: .wrangler/state')
+    .option('--var <name:value...>', 'a setting (docs/limits.md); may be repeated', [])
+    .option('--log-level <level>', "show wrangler's output of this level")
+    .option(VERBOSE, "show wrangler's output, and one command for each of the seven core operations")
+    .allowUnknownOption()
+    .allowExcessArguments(),
+).opts()
+const target = { remote: false, persistTo: options.persistTo }
 const baseUrl = `http://localhost:${options.port}`
-const given = options.var as string[]
+const given: readonly string[] = options.var
 const settings = Object.entries(SETTINGS)
   .map(([name, value]) => `${name}:${value}`)
   .filter((setting) => !given.some((each) => each.startsWith(setting.replace(/:.*/, ':'))))
 const receivesRuns = [...given, ...settings].includes('LOCAL_RUN_ENDPOINTS:on')
-const isVerbose = process.argv.includes(VERBOSE)
+const isVerbose = options.verbose === true
 /** The log of requests is at wrangler's level "log", as its tables are. */
-const showsOutput = isVerbose || options['log-level'] !== undefined || given.includes('REQUEST_LOG:on')
+const showsOutput = isVerbose || options.logLevel !== undefined || given.includes('REQUEST_LOG:on')
 
 let hasServer = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Once there is a server, this process ends with it.
   process.on(signal, () => hasServer || process.exit(0))
 }
-try {
-  await run()
-} catch (error) {
-  // A command that a signal ended fails; the signal ends this process too.
-  await pendingSignals()
-  console.error((error as Error).message)
-  process.exit(1)
-}
+await run()
 
 async function run(): Promise<void> {
   await checkPort()
@@ -86,7 +79,7 @@ async function run(): Promise<void> {
   startDevelopmentServer(
     [
       ...args,
-      ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', DEFAULT_PORT]),
+      ...(args.some((arg) => /^--port\b/.test(arg)) ? [] : ['--port', String(DEFAULT_PORT)]),
       ...(target.persistTo === undefined ? ['--persist-to', stateFolder(target)] : []),
       ...settings.flatMap((setting) => ['--var', setting]),
       // Otherwise a route in wrangler.toml would be the address that the Worker sees.
@@ -156,14 +149,14 @@ async function pendingSignals(): Promise<void> {
 
 /** @throws if something answers there: requests of the demo would reach it. */
 async function checkPort(): Promise<void> {
-  const socket = connect({ host: 'localhost', port: Number(options.port) })
+  const socket = connect({ host: 'localhost', port: options.port })
   const isUsed = await new Promise((resolve) => {
     socket.on('connect', () => resolve(true)).on('error', () => resolve(false))
   })
   socket.destroy()
   if (isUsed) {
     throw new Error(
-      `Port ${options.port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${Number(options.port) + 1}`,
+      `Port ${options.port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${options.port + 1}`,
     )
   }
 }

@@ -1,15 +1,11 @@
-/**
- * Writes the viewer of the reference page and its licence to public/docs. wrangler runs this before it serves
- * or deploys.
- *
- *     npm run docs:page
- */
+/** Writes the viewer of the reference page and its licence to public/docs. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 // Of the packages with the viewer in one script, this one has the fewest dependencies. It serves the script over HTTP.
 import reference from '@scalar/fastify-api-reference'
 import fastify from 'fastify'
+import { describeScript, parsed } from './command-line.ts'
 
 const FOLDER = join(import.meta.dirname, '..', 'public', 'docs')
 
@@ -30,4 +26,13 @@ function writeIfChanged(name: string, content: string): void {
   if (!existsSync(file) || readFileSync(file, 'utf8') !== content) writeFileSync(file, content)
 }
 
-if (import.meta.main) await putViewer()
+if (import.meta.main) {
+  parsed(
+    describeScript(
+      'docs:page',
+      'Writes the viewer of the reference page and its licence to public/docs. wrangler runs this before it serves or deploys.',
+      [''],
+    ),
+  )
+  await putViewer()
+}

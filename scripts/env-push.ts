@@ -1,24 +1,30 @@
-/**
- * Stores the variables of a .env file in a project.
- *
- *     npm run env:push -- <.env file> --project <id> [--url http://localhost:8787] [--key wsk_…]
- *
- * Sends up to 100 variables per request; each request stores all of them or none. Prints names, never values.
- * The project's other variables do not change. The API key is that of --key, of WORKSPACE_API_KEY or of the
- * demo workspace, in this order; it needs the scope environment-variables:write.
- */
+/** Stores the variables of a .env file in a project. Prints names, never values. */
 import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { parse } from 'dotenv'
 import { describeProblems } from '../src/http/problems.ts'
 import {
   MAX_VARIABLES_PER_REQUEST,
   setEnvironmentVariablesContract,
 } from '../src/resources/environment-variables/contract.ts'
+import { describeScript, parsed, startProgress, UsageError, withService } from './command-line.ts'
 import { Service } from './service.ts'
 
-const USAGE = 'Usage: npm run env:push -- <.env file> --project <id> [--url <address>] [--key <API key>]'
+/** dotenv's grammar of an assignment: the name and the value. dotenv does not say on which line they are. */
+const ASSIGNMENT =
+  /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\n]+)?\s*(?:#.*)?$/dgm
+
+const command = parsed(
+  withService(
+    describeScript(
+      'env:push',
+      "Stores the variables of a .env file in a project. The project's other variables do not change. Prints names, never values. The API key needs the scope environment-variables:write.",
+      ['.env --project website', '.env --project website --url https://api.example.com --key wsk_…'],
+    )
+      .argument('<file>', 'a .env file')
+      .requiredOption('--project <id>', 'the project'),
+  ),
+)
 
 interface Variable {
   readonly key: string
@@ -30,32 +36,26 @@ interface Stored {
   readonly items: readonly { readonly key: string; readonly createdAt: string; readonly updatedAt: string }[]
 }
 
-try {
-  await push()
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
-}
+await push()
 
+/** Sends up to 100 variables per request. Each request stores all of them or none. */
 async function push(): Promise<void> {
-  const { values: options, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { project: { type: 'string' }, url: { type: 'string' }, key: { type: 'string' } },
-  })
-  const [file, ...others] = positionals
-  if (file === undefined || others.length > 0 || options.project === undefined) throw new Error(USAGE)
+  const options = command.opts()
+  const [file] = command.processedArgs
   const path = pathOf(options.project)
   const variables = readVariables(file)
   const chunks = chunksOf(variables)
   for (const chunk of chunks) check(chunk)
   const service = Service.fromOptions(options)
+  const progress = startProgress('Storing variables', variables.length)
   for (const chunk of chunks) {
     const { body } = await service.send<Stored>('POST', path, { variables: chunk })
     for (const { key, createdAt, updatedAt } of body.items) {
-      console.log(`${createdAt === updatedAt ? 'created' : 'updated'}   ${key}`)
+      progress.log(`${createdAt === updatedAt ? 'created' : 'updated'}   ${key}`)
     }
+    progress.add(chunk.length)
   }
-  console.log(`${variables.length} ${variables.length === 1 ? 'variable' : 'variables'} pushed`)
+  progress.end(`${variables.length} ${variables.length === 1 ? 'variable' : 'variables'} pushed`)
 }
 
 function pathOf(projectId: string): string {
@@ -63,7 +63,7 @@ function pathOf(projectId: string): string {
   const data = { projectId }
   const result = schema.safeParse(data)
   if (result.success) return `/v1/projects/${encodeURIComponent(result.data.projectId)}/environment-variables`
-  throw new Error(
+  throw new UsageError(
     describeProblems(result.error.issues, { schema, data, isSecret: false }).replace(
       'projectId',
       '--project',
@@ -71,13 +71,40 @@ function pathOf(projectId: string): string {
   )
 }
 
-/** @throws if the file has no variables. */
+/** Prints what of the file may not be as intended. @throws if the file has no variables. */
 function readVariables(file: string): Variable[] {
   const bytes = readBytes(file)
   if (!isUtf8(bytes)) throw new Error(`${file} is not UTF-8 text.`)
   const variables = Object.entries(parse(bytes)).map(([key, value]) => ({ key, value }))
   if (variables.length === 0) throw new Error(`${file} has no variables.`)
+  for (const warning of warningsOf(bytes.toString('utf8').replaceAll(/\r\n?/g, '\n'))) {
+    console.error(`Warning: ${file}, ${warning}`)
+  }
   return variables
+}
+
+/** Duplicates, lines without an assignment, and references, by line. Without values, which are secret. */
+function warningsOf(text: string): string[] {
+  const lines = text.split('\n')
+  const lineAt = (index: number) => text.slice(0, index).split('\n').length
+  const warnings = new Map<number, string>()
+  const isAssigned = new Set<number>()
+  const firstLines = new Map<string, number>()
+  for (const { 0: all, 1: key = '', 2: value = '', index, indices } of text.matchAll(ASSIGNMENT)) {
+    const line = lineAt(indices?.[1]?.[0] ?? index)
+    for (let each = line; each <= lineAt(index + all.length); each++) isAssigned.add(each)
+    const first = firstLines.get(key)
+    firstLines.set(key, first ?? line)
+    if (first !== undefined) warnings.set(line, `${key} is also on line ${first}; the last value is stored`)
+    else if (value.includes('${') && !value.trimStart().startsWith("'"))
+      warnings.set(line, `the value of ${key} refers to a variable; the reference is stored as text`)
+  }
+  for (const [index, content] of lines.entries()) {
+    const line = index + 1
+    if (!isAssigned.has(line) && !/^\s*(#|$)/.test(content))
+      warnings.set(line, 'the line has no KEY=value; it is left out')
+  }
+  return [...warnings].sort(([a], [b]) => a - b).map(([line, warning]) => `line ${line}: ${warning}.`)
 }
 
 function readBytes(file: string): Buffer {

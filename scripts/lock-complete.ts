@@ -1,10 +1,7 @@
-/**
- * Fails if package-lock.json lacks a build for an operating system, or is not in step with package.json.
- * Warns of packages without `integrity`, whose contents npm cannot verify; with `--strict` it fails on them.
- */
+/** Whether package-lock.json is complete and in step with package.json. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { describeScript, parsed } from './command-line.ts'
 
 interface LockedPackage {
   version?: string
@@ -16,7 +13,13 @@ interface LockedPackage {
   optionalDependencies?: Record<string, string>
 }
 
-const { values: options } = parseArgs({ options: { strict: { type: 'boolean', default: false } } })
+const options = parsed(
+  describeScript(
+    'verify:lock',
+    'Fails if package-lock.json lacks a build for an operating system, or is not in step with package.json. Warns of packages without integrity, whose contents npm cannot verify.',
+    ['', '--strict'],
+  ).option('--strict', 'fail if packages lack integrity'),
+).opts()
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 const packages: Record<string, LockedPackage> = read('package-lock.json').packages
 const problems: string[] = []

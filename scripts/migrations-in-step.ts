@@ -1,30 +1,26 @@
-/** Fails if src/db/schema.ts has changes that no migration has, or if drizzle-kit rejects the migrations. */
+/** Whether src/db/schema.ts is in step with the migrations. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { describeScript, parsed, temporaryFolder } from './command-line.ts'
 import { ROOT } from './wrangler.ts'
 
-const copy = mkdtempSync(join(ROOT, 'migrations-'))
-try {
-  cpSync(join(ROOT, 'migrations'), copy, { recursive: true })
-  const before = readdirSync(copy).length
-  const output = drizzleKit([
-    'generate',
-    '--dialect',
-    'sqlite',
-    '--schema',
-    'src/db/schema.ts',
-    '--out',
-    copy,
-  ])
-  if (readdirSync(copy).length !== before) {
-    console.error(
-      `${output}\nsrc/db/schema.ts has changes without a migration. Run \`npm run db:generate -- --name <purpose>\`.`,
-    )
-    process.exitCode = 1
-  }
-} finally {
-  rmSync(copy, { recursive: true })
+parsed(
+  describeScript(
+    'verify:migrations',
+    'Fails if src/db/schema.ts has changes that no migration has, or if drizzle-kit rejects the migrations.',
+    [''],
+  ),
+)
+
+const copy = temporaryFolder(join(ROOT, 'migrations-'))
+cpSync(join(ROOT, 'migrations'), copy, { recursive: true })
+const before = readdirSync(copy).length
+const output = drizzleKit(['generate', '--dialect', 'sqlite', '--schema', 'src/db/schema.ts', '--out', copy])
+if (readdirSync(copy).length !== before) {
+  throw new Error(
+    `${output}\nsrc/db/schema.ts has changes without a migration. Run \`npm run db:generate -- --name <purpose>\`.`,
+  )
 }
 
 function drizzleKit(args: readonly string[]): string {

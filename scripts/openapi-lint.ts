@@ -2,6 +2,11 @@
 import { createConfig, formatProblems, lintFromString } from '@redocly/openapi-core'
 import { openapiDocument } from '../src/openapi/document.ts'
 import { loadOperations } from '../src/operations.ts'
+import { describeScript, parsed } from './command-line.ts'
+
+parsed(
+  describeScript('verify:openapi', "Checks the OpenAPI document with Redocly's recommended rules.", ['']),
+)
 
 const config = await createConfig({
   extends: ['recommended'],

@@ -1,14 +1,19 @@
-/**
- * Generates from the contracts the OpenAPI document that the Worker serves, and the types of the client.
- *
- *     npm run openapi [-- --check]     with --check: fails if the files are not in step
- */
+/** Generates from the contracts the OpenAPI document that the Worker serves, and the types of the client. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { openapiDocument } from '../src/openapi/document.ts'
 import { loadOperations } from '../src/operations.ts'
+import { describeScript, parsed } from './command-line.ts'
 import { ROOT } from './wrangler.ts'
+
+const options = parsed(
+  describeScript(
+    'openapi',
+    'Writes public/openapi.json and client/api.d.ts from the contracts of the operations.',
+    ['', '--check'],
+  ).option('--check', 'write nothing; fail if the files are not in step'),
+).opts()
 
 // Resolved from client/, because the generator needs an older TypeScript than the rest of the project.
 const requireFromClient = createRequire(join(ROOT, 'client', 'package.json'))
@@ -24,7 +29,7 @@ writeOrCheck(
 )
 
 function writeOrCheck(file: string, content: string): void {
-  if (!process.argv.includes('--check')) {
+  if (!options.check) {
     writeFileSync(join(ROOT, file), content)
   } else if (readFileSync(join(ROOT, file), 'utf8') !== content) {
     console.error(`${file} is not in step with the contracts. Run \`npm run openapi\`.`)

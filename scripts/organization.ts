@@ -1,9 +1,6 @@
 /**
  * Exports all data of an organization to files, or deletes it.
  *
- *     npm run organization -- export <id> --output some/dir [--remote [--env staging] | --persist-to some/dir]
- *     npm run organization -- delete <id> --name <its name> [--remote [--env staging] | --persist-to some/dir]
- *
  * An export has a file of JSON lines for each table, and the contents of session files and profile pictures.
  * It has no values of environment variables, no secrets and no hashes of API keys. A deletion removes every
  * row; the tick deletes the objects.
@@ -11,12 +8,14 @@
 import './private-files.ts'
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { parseArgs } from 'node:util'
+import { Argument } from '@commander-js/extra-typings'
 import type { Value } from '../src/db/statement.ts'
 import { isUuid } from '../src/http/fields.ts'
 import type { Row } from './cloudflare.ts'
+import { describeScript, parsed, targetOf, withTarget } from './command-line.ts'
 import { openDatabase } from './database.ts'
-import { readObject, TARGET_OPTIONS, targetOf } from './wrangler.ts'
+import { requireStateFolder } from './state-folder.ts'
+import { readObject } from './wrangler.ts'
 
 /** Bounds the memory of a page: a row has up to 1 MiB. */
 const PAGE_SIZE = 100
@@ -31,28 +30,32 @@ const OBJECT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   profilePictures: ['objectKey', 'uploadingObjectKey'],
 }
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    output: { type: 'string' },
-    name: { type: 'string' },
-    ...TARGET_OPTIONS,
-  },
-})
+const command = parsed(
+  withTarget(
+    describeScript('organization', 'Exports all data of an organization to files, or deletes it.', [
+      'export 0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60 --output some/dir',
+      'delete 0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60 --name Acme --remote',
+    ])
+      .addArgument(new Argument('<command>', 'what to do').choices(['export', 'delete']))
+      .argument('<id>', 'the organization')
+      .option('--output <folder>', 'for export: a folder that does not exist yet')
+      .option('--name <name>', "for delete: the organization's name, as a confirmation"),
+  ),
+)
+const options = command.opts()
 const target = targetOf(options)
-const [verb, id = ''] = positionals
-const database = await openDatabase(target).catch((error: Error) => fail(error.message))
+const [verb, id] = command.processedArgs
+requireStateFolder(target)
+const database = await openDatabase(target)
 
 const [organization] = await rowsOf('SELECT * FROM "organizations" WHERE "id" = ?', id)
 if (!organization) fail(`There is no organization with this ID; got "${id}".`)
 else if (verb === 'export') await exportOrganization()
-else if (verb === 'delete') await deleteOrganization()
-else fail(`The command is not valid; got "${verb}"; allowed: export <id>, delete <id>.`)
+else await deleteOrganization()
 database.close()
 
 function fail(message: string): never {
-  console.error(message)
-  process.exit(1)
+  throw new Error(message)
 }
 
 async function rowsOf(sql: string, ...parameters: readonly Value[]): Promise<Row[]> {

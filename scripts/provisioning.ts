@@ -37,6 +37,15 @@ export const selectOrganization = unguarded(() =>
     .where(eq(organizations.id, sql.placeholder('id'))),
 )
 
+/** Bound with `name`. */
+export const selectOrganizationsByName = unguarded(() =>
+  query
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(eq(organizations.name, sql.placeholder('name')))
+    .orderBy(organizations.id),
+)
+
 /** Returns a row if the user was deleted: its id is never used again. Bound with `organizationId` and `id`. */
 export const selectDeletedUser = unguarded(() =>
   query

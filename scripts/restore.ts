@@ -1,21 +1,11 @@
-/**
- * Replaces the database by a backup (docs/restore.md). The backup is verified before anything changes, and
- * the database is replaced in one step.
- *
- *     npm run restore -- --input backup.sqlite [--revoke-all-keys] [--yes] [--remote [--env staging] |
- * --persist-to some/dir]
- *     npm run restore -- --time-travel 2026-03-29T01:00:00Z --remote [--env staging] [--yes]
- *
- * --url is the address of the deployment, if neither wrangler.toml nor the upload names it.
- */
+/** Replaces the database by a backup (docs/restore.md). */
 import './private-files.ts'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { IS_SERVICE_TABLE, loadBackup, tableNames } from './backups/backup-file.ts'
 import { readLiveKeys, replaceLocal } from './backups/restore-local.ts'
 import {
@@ -30,6 +20,7 @@ import {
 import { countingQuery, type KeyPolicy, prepareBackup } from './backups/restored-state.ts'
 import { snapshotRemote } from './backups/snapshot.ts'
 import { Account, type AccountDatabase, type Row } from './cloudflare.ts'
+import { describeScript, parsed, targetOf, temporaryFolder, UsageError, withTarget } from './command-line.ts'
 import {
   databaseConfiguration,
   deployedDatabase,
@@ -37,44 +28,45 @@ import {
   openLocalFile,
   runQuery,
 } from './database.ts'
-import { configurationOf, stateFolder, TARGET_OPTIONS, type Target, targetOf } from './wrangler.ts'
+import { requireEmptyOrStateFolder } from './state-folder.ts'
+import { configurationOf, stateFolder, type Target } from './wrangler.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    input: { type: 'string' },
-    'time-travel': { type: 'string' },
-    'revoke-all-keys': { type: 'boolean', default: false },
-    yes: { type: 'boolean', default: false },
-    url: { type: 'string' },
-    ...TARGET_OPTIONS,
-  },
-})
+const options = parsed(
+  withTarget(
+    describeScript(
+      'restore',
+      'Replaces the database by a backup, in one step, after the backup was verified (docs/restore.md).',
+      ['--input backup.sqlite', '--time-travel 2026-03-29T01:00:00Z --remote'],
+    )
+      .option('--input <file>', 'a file that `npm run backup` wrote')
+      .option('--time-travel <instant>', 'with --remote: the state of the database at this time')
+      .option('--revoke-all-keys', 'revoke every API key')
+      .option('--yes', 'do not ask for confirmation')
+      .option('--url <address>', 'the deployment, if neither wrangler.toml nor the upload names it'),
+  ),
+).opts()
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
 /** After a switch, instances of the Worker with the old database may run for this long. */
 const SETTLING_MS = 10_000
 
-const folder = mkdtempSync(join(tmpdir(), 'workspace-api-restore-'))
-try {
-  await restore(targetOf(options))
-} catch (error) {
-  console.error((error as Error).message)
-  process.exitCode = 1
-} finally {
-  rmSync(folder, { recursive: true })
-}
+const folder = temporaryFolder(join(tmpdir(), 'workspace-api-restore-'))
+await restore(targetOf(options))
 
 async function restore(target: Target): Promise<void> {
-  const { input, 'time-travel': instant } = options
+  const { input, timeTravel: instant } = options
   if ((input === undefined) === (instant === undefined)) {
-    throw new Error(
+    throw new UsageError(
       'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.',
     )
   }
+  requireEmptyOrStateFolder(target)
   if (instant !== undefined) return restoreInstant(target, instant)
   if (!existsSync(input ?? '') || !statSync(input ?? '').isFile()) {
-    throw new Error(`--input is not a file; got "${input}"; allowed: a file that \`npm run backup\` wrote.`)
+    throw new UsageError(
+      `--input is not a file; got "${input}"; allowed: a file that \`npm run backup\` wrote.`,
+    )
   }
   const file = join(folder, 'backup.sqlite')
   const backup = await loadBackup(input ?? '', file).catch((error: Error) => {
@@ -127,10 +119,11 @@ async function restoreDeployed(place: RemotePlace, backup: DatabaseSync, agreed?
  * backup.
  */
 async function restoreInstant(target: Target, text: string): Promise<void> {
-  if (!target.remote) throw new Error('--time-travel needs --remote: only a deployed database has a history.')
+  if (!target.remote)
+    throw new UsageError('--time-travel needs --remote: only a deployed database has a history.')
   const instant = new Date(text)
   if (!RFC_3339.test(text) || Number.isNaN(instant.getTime()) || instant > new Date()) {
-    throw new Error(
+    throw new UsageError(
       `--time-travel is not a past instant with a time zone; got "${text}"; example: 2026-03-29T01:00:00Z.`,
     )
   }
@@ -196,11 +189,7 @@ function howToDelete({ name }: AccountDatabase): string {
  * table now.
  */
 async function confirmKeyPolicy(database: string, source: string, rows: Row): Promise<KeyPolicy> {
-  const policy: KeyPolicy = options['revoke-all-keys']
-    ? 'none'
-    : isEmpty(rows)
-      ? 'as in the backup'
-      : 'as today'
+  const policy: KeyPolicy = options.revokeAllKeys ? 'none' : isEmpty(rows) ? 'as in the backup' : 'as today'
   const consequence = {
     none: 'Every API key will be revoked.',
     'as in the backup':

@@ -1,13 +1,18 @@
-/**
- * Takes docs/reference.png, the screenshot of the reference page. Needs Chromium, as `npm run test:browser` does.
- *
- *     npm run docs:screenshot
- */
+/** Takes docs/reference.png, the screenshot of the reference page. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchChromium, newPage } from '../test/browser/chromium.ts'
 import { enterKey, openOperation } from '../test/browser/reference.ts'
 import { newFolder, readDemo, startDevServer, stopDevServer } from '../test/support/dev-server.ts'
+import { describeScript, parsed } from './command-line.ts'
+
+parsed(
+  describeScript(
+    'docs:screenshot',
+    'Takes docs/reference.png, the screenshot of the reference page. Needs Chromium, as `npm run test:browser` does.',
+    [''],
+  ),
+)
 
 const OPERATION = { tag: 'Skills', summary: 'Retrieve a skill' }
 /** The screenshot shows the port. */

@@ -1,11 +1,12 @@
 /** A client of a running service, with one API key. */
 import { existsSync, readFileSync } from 'node:fs'
+import { UsageError } from './command-line.ts'
 
 const DEFAULT_URL = 'http://localhost:8787'
 /** Where `npm run dev` describes the demo workspace. npm runs scripts in the root of the project. */
 const DEMO_FILE = '.wrangler/state/demo.json'
 
-/** The options `--url` and `--key`. */
+/** The options of `withService`. */
 export interface ServiceOptions {
   readonly url?: string | undefined
   readonly key?: string | undefined
@@ -20,17 +21,9 @@ export class Service {
     this.#apiKey = apiKey
   }
 
-  /** Without --key, uses WORKSPACE_API_KEY or the key and address of the demo workspace. @throws if there is none. */
+  /** @throws if there is no API key, or the address is not valid. */
   static fromOptions(options: ServiceOptions): Service {
-    const given = options.key || process.env.WORKSPACE_API_KEY
-    const demo = given ? undefined : readDemo()
-    const url = options.url ?? demo?.baseUrl ?? DEFAULT_URL
-    const apiKey = given || demo?.apiKey
-    if (!apiKey)
-      throw new Error('There is no API key. Pass --key, set WORKSPACE_API_KEY, or start `npm run dev` once.')
-    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-      throw new Error(`--url is not an http or https address; got "${url}"; example: ${DEFAULT_URL}.`)
-    }
+    const { url, apiKey } = serviceOf(options)
     return new Service(url, apiKey)
   }
 
@@ -57,8 +50,33 @@ export class Service {
   }
 }
 
-function readDemo(): { baseUrl: string; apiKey: string } | undefined {
-  return existsSync(DEMO_FILE) ? JSON.parse(readFileSync(DEMO_FILE, 'utf8')) : undefined
+/**
+ * The address and API key of the options, or else of WORKSPACE_URL and WORKSPACE_API_KEY, or else of the demo.
+ * @throws if there is no API key, or the address is not valid.
+ */
+export function serviceOf(options: ServiceOptions): { url: string; apiKey: string } {
+  const { WORKSPACE_URL, WORKSPACE_API_KEY } = process.env
+  const url = options.url || WORKSPACE_URL || readDemo()?.baseUrl || DEFAULT_URL
+  const apiKey = options.key || WORKSPACE_API_KEY || readDemo()?.apiKey
+  if (!apiKey)
+    throw new UsageError(
+      'There is no API key. Pass --key, set WORKSPACE_API_KEY, or start `npm run dev` once.',
+    )
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    const name = options.url ? '--url' : 'WORKSPACE_URL'
+    throw new UsageError(`${name} is not an http or https address; got "${url}"; example: ${DEFAULT_URL}.`)
+  }
+  return { url, apiKey }
+}
+
+/** @returns undefined if there is no such file. @throws if it is not JSON. */
+export function readDemo(file = DEMO_FILE) {
+  if (!existsSync(file)) return undefined
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    throw new Error(`${file} is not JSON. Delete it, or pass --url and --key.`)
+  }
 }
 
 /** `fetch` puts the reason of a failure into the cause of its error. */

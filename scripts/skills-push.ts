@@ -1,25 +1,33 @@
-/**
- * Publishes skill folders. A skill folder has a SKILL.md, whose YAML front matter has a name and a
- * description, and further files.
- *
- *     npm run skills:push -- <folder …> [--url http://localhost:8787] [--key wsk_…]
- *
- * For a folder without a SKILL.md, its subfolders with one are published. Skills that have not changed are
- * skipped. The API key is that of --key, of WORKSPACE_API_KEY or of the demo workspace, in this order; it
- * needs the scopes skills:read and skills:write.
- */
+/** Publishes skill folders: each has a SKILL.md, whose YAML front matter has a name and a description. */
 import { isUtf8 } from 'node:buffer'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { type Dirent, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isDeepStrictEqual, parseArgs } from 'node:util'
+import { isDeepStrictEqual } from 'node:util'
 import { parse as parseYaml } from 'yaml'
 import { describeProblems } from '../src/http/problems.ts'
 import { createSkillContract } from '../src/resources/skills/contract.ts'
+import { describeScript, parsed, startProgress, withService } from './command-line.ts'
 import { Service } from './service.ts'
 
-const USAGE = 'Usage: npm run skills:push -- <folder …> [--url <address>] [--key <API key>]'
 const ENTRY_FILE = 'SKILL.md'
 const IGNORED = ['.git', '.DS_Store']
+/** Folders where no skills are looked for. */
+const NO_SKILLS = ['.git', 'node_modules']
+
+const command = parsed(
+  withService(
+    describeScript(
+      'skills:push',
+      'Publishes the skills in the folders, at any depth; a skill is a folder with a SKILL.md. Skills that have not changed are skipped. The API key needs the scopes skills:read and skills:write.',
+      ['path/to/skills', 'path/to/skills --dry-run', 'path/to/skill --allow-skips'],
+    )
+      .argument('<folder...>', 'a skill, or a folder with skills at any depth')
+      .option('--dry-run', 'print what would be created and updated, and change nothing')
+      .option('--allow-skips', 'publish a skill without its symbolic links and files that are not text'),
+  ),
+)
+const options = command.opts()
+const [folders] = command.processedArgs
 
 interface SkillFile {
   readonly filename: string
@@ -38,33 +46,39 @@ interface SkillPage {
   readonly nextCursor: string | null
 }
 
-try {
-  await pushAll()
-} catch (error) {
-  report(error)
-}
+await pushAll()
 
 async function pushAll(): Promise<void> {
-  const { values: options, positionals: folders } = parseArgs({
-    allowPositionals: true,
-    options: { url: { type: 'string' }, key: { type: 'string' } },
-  })
-  if (folders.length === 0) throw new Error(USAGE)
   const service = Service.fromOptions(options)
   const ids = await listSkills(service)
   const pushed = new Map<string, string>()
-  for (const folder of folders.flatMap(skillFolders)) {
+  const found = [...new Set(folders.flatMap((folder) => skillFolders(folder)))]
+  const progress = startProgress('Publishing skills', found.length)
+  for (const folder of found) {
     try {
-      const skill = readSkill(folder)
+      if (!folders.includes(folder) && lstatSync(folder).isSymbolicLink()) {
+        if (!options.allowSkips) throw new Error('a symbolic link; --allow-skips leaves it out')
+        progress.log(`skipped   ${folder}: a symbolic link`)
+        continue
+      }
+      const { skill, skipped } = readSkill(folder)
+      for (const line of skipped) progress.log(`skipped   ${line}`)
+      if (skipped.length > 0 && !options.allowSkips) {
+        throw new Error(`${countOf(skipped)} would be left out; --allow-skips publishes the skill without`)
+      }
       const duplicate = pushed.get(skill.name)
       if (duplicate !== undefined) throw new Error(`name: ${duplicate} has the same name`)
       pushed.set(skill.name, folder)
       const outcome = await push(service, skill, ids.get(skill.name))
-      console.log(`${outcome.padEnd(9)} ${skill.name}, ${countOf(skill.files)}`)
+      progress.log(`${outcome.padEnd(9)} ${skill.name}, ${countOf(skill.files)}`)
     } catch (error) {
-      report(error, folder)
+      // After the first line, an error of the YAML parser repeats the input.
+      progress.warn(`failed    ${folder}: ${(error as Error).message.replace(/:?\n.*/s, '')}`)
+      process.exitCode = 1
     }
+    progress.add()
   }
+  progress.end(options.dryRun ? 'Nothing was changed: this was a dry run.' : undefined)
 }
 
 /** @returns the ids of the published skills by name. */
@@ -80,29 +94,43 @@ async function listSkills(service: Service): Promise<Map<string, string>> {
   return ids
 }
 
-/** @returns the folder itself, or the skills of a collection. */
+/** @returns the folder itself, if it is a skill or has none; otherwise the skills below it. */
 function skillFolders(folder: string): string[] {
   if (hasEntryFile(folder) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [folder]
-  const skills = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+  const skills = skillsBelow(folder)
+  return skills.length > 0 ? skills : [folder]
+}
+
+/** Includes symbolic links to skills, which are reported. */
+function skillsBelow(folder: string): string[] {
+  return sortedEntries(folder).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (!hasEntryFile(path)) return []
-    return entry.isSymbolicLink() ? skip(path, 'a symbolic link') : [path]
+    if (hasEntryFile(path)) return [path]
+    return entry.isDirectory() && !NO_SKILLS.includes(entry.name) ? skillsBelow(path) : []
   })
-  return skills.length > 0 ? skills.sort() : [folder]
+}
+
+function sortedEntries(folder: string): Dirent[] {
+  return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function hasEntryFile(folder: string): boolean {
   return existsSync(join(folder, ENTRY_FILE))
 }
 
-/** @throws if the folder is not a skill that the service accepts. */
-function readSkill(folder: string): Skill {
-  const files = readFiles(folder)
+/** @returns the skill, and what it leaves out. @throws if the folder is not a skill that the service accepts. */
+function readSkill(folder: string): { skill: Skill; skipped: string[] } {
+  const skipped: string[] = []
+  const files = readFiles(folder, skipped)
   const entry = files.find(({ filename }) => filename === ENTRY_FILE)
-  if (!entry) throw new Error(`there is no ${ENTRY_FILE}`)
+  if (!entry) {
+    const start = `${join(folder, ENTRY_FILE)}: `
+    const reason = skipped.find((line) => line.startsWith(start))?.slice(start.length)
+    throw new Error(reason ? `${ENTRY_FILE} is ${reason}` : `there is no ${ENTRY_FILE}`)
+  }
   const skill = { ...readFrontMatter(entry.content), files }
   const result = createSkillContract.body.safeParse(skill)
-  if (result.success) return result.data
+  if (result.success) return { skill: result.data, skipped }
   const problems = describeProblems(result.error.issues, {
     schema: createSkillContract.body,
     data: skill,
@@ -111,27 +139,26 @@ function readSkill(folder: string): Skill {
   throw new Error(problems.replaceAll(/\bfiles\.(\d+)/g, (_, index) => files[index]?.filename ?? index))
 }
 
-/** Reads the text files, and prints which files are skipped. */
-function readFiles(folder: string, prefix = ''): SkillFile[] {
-  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !IGNORED.includes(name))
+/** Reads the text files. @param skipped gets a line for each file that is left out. */
+function readFiles(folder: string, skipped: string[], prefix = ''): SkillFile[] {
+  const entries = sortedEntries(folder).filter(({ name }) => !IGNORED.includes(name))
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name)
     const filename = prefix + entry.name
-    if (entry.isDirectory()) return readFiles(path, `${filename}/`)
-    if (entry.isSymbolicLink()) return skip(path, 'a symbolic link')
-    if (!entry.isFile()) return skip(path, 'not a file')
+    const skip = (reason: string) => {
+      skipped.push(`${path}: ${reason}`)
+      return []
+    }
+    if (entry.isDirectory()) return readFiles(path, skipped, `${filename}/`)
+    if (entry.isSymbolicLink()) return skip('a symbolic link')
+    if (!entry.isFile()) return skip('not a file')
     const bytes = readFileSync(path)
-    return isText(bytes) ? { filename, content: bytes.toString('utf8') } : skip(path, 'not text in UTF-8')
+    return isText(bytes) ? [{ filename, content: bytes.toString('utf8') }] : skip('not text in UTF-8')
   })
 }
 
 function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0)
-}
-
-function skip(path: string, reason: string): [] {
-  console.log(`skipped   ${path}: ${reason}`)
-  return []
 }
 
 /** The YAML between the first two lines of three hyphens. */
@@ -145,6 +172,7 @@ function readFrontMatter(text: string): { name: unknown; description: unknown } 
 /** @param id the published skill of this name, if there is one. */
 async function push(service: Service, skill: Skill, id: string | undefined): Promise<string> {
   if (id === undefined) {
+    if (options.dryRun) return 'to create'
     await service.send('POST', '/v1/skills', skill)
     return 'created'
   }
@@ -154,6 +182,7 @@ async function push(service: Service, skill: Skill, id: string | undefined): Pro
     ...(!isDeepStrictEqual(contentsOf(skill), contentsOf(current)) && { files: skill.files }),
   }
   if (Object.keys(change).length === 0) return 'unchanged'
+  if (options.dryRun) return 'to update'
   await service.send('PATCH', `/v1/skills/${id}`, change)
   return 'updated'
 }
@@ -162,13 +191,6 @@ function contentsOf({ files }: Skill): Map<string, string> {
   return new Map(files.map(({ filename, content }) => [filename, content]))
 }
 
-function countOf({ length }: readonly SkillFile[]): string {
+function countOf({ length }: readonly unknown[]): string {
   return `${length} ${length === 1 ? 'file' : 'files'}`
-}
-
-function report(error: unknown, folder?: string): void {
-  // After the first line, an error of the YAML parser repeats the input.
-  const message = error instanceof Error ? error.message.replace(/:?\n.*/s, '') : String(error)
-  console.error(folder === undefined ? message : `failed    ${folder}: ${message}`)
-  process.exitCode = 1
 }

@@ -1,17 +1,21 @@
-/**
- * Writes the compiled SQL of every statement to sql/, one file for each folder of src/, so that a review
- * shows what a change does to the queries.
- *
- *     npm run sql [-- --check]     with --check: fails if the files are not in step
- */
+/** Writes the compiled SQL of every statement to sql/. */
 import './node-stand-in.ts'
 import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { is, Placeholder } from 'drizzle-orm'
 import { format } from 'sql-formatter'
 import { type Statement, statements } from '../src/db/statement.ts'
+import { describeScript, parsed } from './command-line.ts'
 import { namedStatements } from './named-statements.ts'
 import { ROOT } from './wrangler.ts'
+
+const options = parsed(
+  describeScript(
+    'sql',
+    'Writes the compiled SQL of every statement to sql/, one file for each folder of src/, so that a review shows what a change does to the queries.',
+    ['', '--check'],
+  ).option('--check', 'write nothing; fail if the files are not in step'),
+).opts()
 
 const FOLDER = join(ROOT, 'sql')
 /** A string, a quoted name, or the place of a parameter. */
@@ -34,7 +38,7 @@ const hidden = statements.filter((statement) => !shown.has(statement))
 for (const { sql } of hidden) console.error(`This statement is not exported, so sql/ can't show it: ${sql}`)
 if (hidden.length > 0) process.exit(1)
 
-if (process.argv.includes('--check')) check()
+if (options.check) check()
 else write()
 
 /** `src/resources/pins/statements.ts` is shown in `pins.sql`, `src/delivery/outbox.ts` in `delivery.sql`. */

@@ -20,10 +20,19 @@ const DAMAGE_CODES = [11, 14, 26]
 const MIGRATIONS = 'd1_migrations'
 const [FIRST_MIGRATION = ''] = migrationNames()
 
-/** Changes nothing in the folder. @throws what is wrong and what to do, in one sentence. */
-export function checkStateFolder(target: Target): void {
+/** For commands that do not create a state folder. @throws if there is none. */
+export function requireStateFolder(target: Target): void {
+  if (target.remote) return
+  if (!existsSync(localDatabaseFile(target))) {
+    throw new Error(`There is no database in ${stateFolder(target)}. \`npm run dev\` creates one.`)
+  }
+  requireDatabaseOfService(target)
+}
+
+/** For commands that may create a state folder. @throws if the folder has anything else. */
+export function requireEmptyOrStateFolder(target: Target): void {
   const folder = stateFolder(target)
-  if (!existsSync(folder)) return
+  if (target.remote || !existsSync(folder)) return
   if (!statSync(folder).isDirectory()) {
     throw new Error(
       `${folder} is a file, not a state folder; name a new or an empty folder with --persist-to.`,
@@ -35,6 +44,12 @@ export function checkStateFolder(target: Target): void {
       `${folder} is not a state folder: it has files, but no folder v3; name a new or an empty folder with --persist-to.`,
     )
   }
+}
+
+/** Changes nothing in the folder. @throws what is wrong and what to do, in one sentence. */
+export function checkStateFolder(target: Target): void {
+  const folder = stateFolder(target)
+  requireEmptyOrStateFolder(target)
   for (const file of globSync('v3/**/*.sqlite', { cwd: folder })) {
     const problem = problemOf(join(folder, file))
     if (problem) {
@@ -43,10 +58,13 @@ export function checkStateFolder(target: Target): void {
       )
     }
   }
-  const database = localDatabaseFile(target)
-  if (existsSync(database) && !belongsToService(database)) {
+  if (existsSync(localDatabaseFile(target))) requireDatabaseOfService(target)
+}
+
+function requireDatabaseOfService(target: Target): void {
+  if (!belongsToService(localDatabaseFile(target))) {
     throw new Error(
-      `The database in ${folder} belongs to another project: it has tables, but not the migration ${FIRST_MIGRATION}; name a new or an empty folder with --persist-to.`,
+      `The database in ${stateFolder(target)} belongs to another project: it has tables, but not the migration ${FIRST_MIGRATION}; name a new or an empty folder with --persist-to.`,
     )
   }
 }

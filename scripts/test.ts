@@ -1,16 +1,17 @@
-/**
- * All checks and all tests. The last line that it prints counts the tests.
- *
- *     npm test
- *     npm test -- --long     more of each test that runs a sample otherwise, and the tests in Chromium
- */
+/** All checks and all tests. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { describeScript, parsed } from './command-line.ts'
 import { ROOT } from './wrangler.ts'
 
-const isLong = process.argv.includes('--long')
+const { long: isLong } = parsed(
+  describeScript('test', 'Runs all checks and all tests. The last line that it prints counts the tests.', [
+    '',
+    '--long',
+  ]).option('--long', 'more of each test that runs a sample otherwise, and the tests in Chromium'),
+).opts()
 const folder = mkdtempSync(join(tmpdir(), 'workspace-api-tests-'))
 const report = join(folder, 'tests.json')
 

@@ -1,9 +1,15 @@
-/**
- * Runs the tests of `test/long` in full (docs/reliability.md), of which `npm test` runs a sample. It takes
- * about half an hour.
- */
+/** Runs the tests of `test/long` in full (docs/reliability.md). */
 import { spawnSync } from 'node:child_process'
+import { describeScript, parsed } from './command-line.ts'
 import { ROOT } from './wrangler.ts'
+
+parsed(
+  describeScript(
+    'verify:long',
+    'Runs the tests of test/long in full (docs/reliability.md), of which `npm test` runs a sample. Takes about half an hour.',
+    [''],
+  ),
+)
 
 const { status } = spawnSync('npm', ['run', '--silent', 'verify:tests', '--', 'test/long'], {
   cwd: ROOT,

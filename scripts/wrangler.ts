@@ -28,29 +28,6 @@ export interface Target extends Deployment {
   readonly persistTo: string | undefined
 }
 
-/** The options of `parseArgs` that select a target. */
-export const TARGET_OPTIONS = {
-  remote: { type: 'boolean', default: false },
-  env: { type: 'string' },
-  config: { type: 'string' },
-  'persist-to': { type: 'string' },
-} as const
-
-/** Ends the process if the options contradict each other. */
-export function targetOf(options: {
-  remote: boolean
-  env?: string | undefined
-  config?: string | undefined
-  'persist-to'?: string | undefined
-}): Target {
-  if (options.env && !options.remote) {
-    console.error('--env selects a deployment, so it needs --remote.')
-    process.exit(1)
-  }
-  const { remote, env: environment, config } = options
-  return { remote, environment, config, persistTo: options['persist-to'] }
-}
-
 export function configFileOf({ config }: Deployment): string {
   return config === undefined ? join(ROOT, 'wrangler.toml') : resolve(config)
 }

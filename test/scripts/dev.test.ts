@@ -278,7 +278,16 @@ describe('npm run dev', () => {
       expect([response.status, await response.json()]).toEqual([200, { userId: 'ada', deleted: true }])
     }
     const limited = JSON.parse(
-      bootstrap('--organization', 'Acme', '--user', 'ada', '--scopes', 'skills:read', '--persist-to', state),
+      bootstrap(
+        '--organization',
+        'Limited',
+        '--user',
+        'ada',
+        '--scopes',
+        'skills:read',
+        '--persist-to',
+        state,
+      ),
     )
     await closedConnections()
     const refused = await fetch(`http://localhost:${port}/v1/users/ada/profile-picture`, {
@@ -340,6 +349,7 @@ describe('npm run dev', () => {
     [['--organization', 'Acme']],
     [['--organization', 'Acme', '--user', 'ada', '--scopes', 'everything']],
     [['--organization-id', crypto.randomUUID(), '--user', 'ada']],
+    [['--organization', 'Globex', '--service']],
   ])('bootstrap refuses %j with a word', (args) => {
     expect(() => bootstrap(...args, '--persist-to', state)).toThrow(/--organization|--scopes/)
   })

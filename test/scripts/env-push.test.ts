@@ -66,7 +66,10 @@ describe('npm run env:push', () => {
     ].join('\n')
     const expected = ['EMPTY', 'LINES', 'QUOTED', 'TOKEN', 'UNICODE']
     const first = await push(file, project)
-    expect([first.status, first.stderr]).toEqual([0, ''])
+    expect([first.status, first.stderr]).toEqual([
+      0,
+      `Warning: ${join(folder, 'example.env')}, line 9: TOKEN is also on line 2; the last value is stored.\n`,
+    ])
     expect(first.stdout.trim().split('\n').sort()).toEqual([
       '5 variables pushed',
       ...expected.map((name) => `created   ${name}`),
@@ -76,6 +79,37 @@ describe('npm run env:push', () => {
       'created   NEW\nupdated   TOKEN\n2 variables pushed\n',
     )
     expect(await names(project)).toEqual([...expected, 'NEW'].sort())
+  })
+
+  it('warns of what may not be as intended, by line and without values', async () => {
+    const content = [
+      'A=1',
+      'secret-1',
+      '',
+      'URL="https://\u0024{secret-2}/"',
+      "LITERAL='\u0024{secret-3}'",
+      'LINES="-----BEGIN',
+      'secret-4',
+      '# secret-5',
+      '-----END" # a comment',
+      'B C=secret-6',
+      '  # a comment',
+      'A: secret-7',
+      'PRICE=$5',
+      'LAST=\u0024{secret-8}',
+    ]
+    const { status, stdout, stderr } = await push(content.join('\r\n'), await newProject())
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/\n6 variables pushed\n$/)])
+    const warnings = [
+      'line 2: the line has no KEY=value; it is left out.',
+      'line 4: the value of URL refers to a variable; the reference is stored as text.',
+      'line 10: the line has no KEY=value; it is left out.',
+      'line 12: A is also on line 1; the last value is stored.',
+      'line 14: the value of LAST refers to a variable; the reference is stored as text.',
+    ]
+    expect(stderr).toBe(
+      warnings.map((warning) => `Warning: ${join(folder, 'example.env')}, ${warning}\n`).join(''),
+    )
   })
 
   it('sends as many requests as the variables need', async () => {
@@ -121,11 +155,7 @@ describe('npm run env:push', () => {
     const cases: [string[], RegExp][] = [
       [[join(folder, 'missing.env'), '--project', project], /missing\.env.*ENOENT/],
       [[folder, '--project', project], /EISDIR/],
-      [[file], /^Usage: /],
-      [['--project', project], /^Usage: /],
-      [[file, file, '--project', project], /^Usage: /],
       [[file, '--project', '..'], /^--project is not an id; got "\.\."/],
-      [[file, '--projekt', project], /--projekt/],
       [[file, '--project', 'nobodys', '--url', url], /There is no project with this projectId/],
       [[file, '--project', project, '--url', url, '--key', 'wsk_wrong'], /API key is not valid/],
       [[file, '--project', project, '--url', 'ftp://x'], /^--url is not /],
@@ -133,7 +163,7 @@ describe('npm run env:push', () => {
     ]
     for (const [args, message] of cases) {
       const { status, stdout, stderr } = await run(...args)
-      expect([status, stdout]).toEqual([1, ''])
+      expect([status, stdout]).toEqual([/^--/.test(stderr) ? 2 : 1, ''])
       expect(stderr).toMatch(message)
       expect(stderr).not.toContain('secret')
     }

@@ -110,22 +110,35 @@ it('pushes again only what changed', async () => {
   expect(await push([path])).toEqual(pushed('unchanged again, 2 files'))
 })
 
-it('publishes each skill of a collection, and passes the rest over', async () => {
+it('publishes the skills of a collection, at any depth', async () => {
   write('all', { 'README.md': '# All', 'docs/guide.md': '# Guide' })
-  for (const name of ['one', 'two']) write(`all/${name}`, { 'SKILL.md': entry(name) })
+  for (const name of ['one', 'deep/er/two', 'node_modules/not', '.git/neither'])
+    write(`all/${name}`, { 'SKILL.md': entry(name.replace(/.*\//, '')) })
   const three = write('three', { 'SKILL.md': entry('three') })
   symlinkSync(three, join(folder, 'all', 'link'))
-  expect(await push(['all', 'three'])).toEqual(
-    pushed(
-      'skipped   all/link: a symbolic link',
-      'created   one, 1 file',
-      'created   two, 1 file',
-      'created   three, 1 file',
-    ),
+  expect(await push(['all', 'three', 'all'])).toEqual({
+    status: 1,
+    printed: ['created   two, 1 file', 'created   one, 1 file', 'created   three, 1 file'],
+    failed: ['failed    all/link: a symbolic link; --allow-skips leaves it out'],
+  })
+  expect(await push(['all'], ['--url', url, '--key', key, '--allow-skips'])).toEqual(
+    pushed('unchanged two, 1 file', 'skipped   all/link: a symbolic link', 'unchanged one, 1 file'),
   )
 })
 
-it('skips what is not text, links, and what belongs to Git and the Finder', async () => {
+it('only says what it would do in a dry run', async () => {
+  const flags = ['--url', url, '--key', key, '--dry-run']
+  const nothing = 'Nothing was changed: this was a dry run.'
+  const path = write('dry', { 'SKILL.md': entry('dry') })
+  expect(await push([path], flags)).toEqual(pushed('to create dry, 1 file', nothing))
+  expect(await push([path])).toEqual(pushed('created   dry, 1 file'))
+  expect(await push([path], flags)).toEqual(pushed('unchanged dry, 1 file', nothing))
+  write('dry', { 'new.md': 'new' })
+  expect(await push([path], flags)).toEqual(pushed('to update dry, 2 files', nothing))
+  expect(Object.keys((await retrieve('dry')).contents)).toEqual(['SKILL.md'])
+})
+
+it('leaves out, if it may, what is not text, links, and what belongs to Git and the Finder', async () => {
   const path = write('mixed', {
     'SKILL.md': entry('mixed'),
     'nul.md': 'a\0b',
@@ -138,15 +151,21 @@ it('skips what is not text, links, and what belongs to Git and the Finder', asyn
   })
   symlinkSync(join(path, '.gitignore'), join(path, 'link.md'))
   symlinkSync(path, join(path, 'assets', 'loop'))
-  const { status, printed, failed } = await push(['mixed'])
-  expect([status, printed.at(-1), failed]).toEqual([0, 'created   mixed, 2 files', []])
-  expect(printed.slice(0, -1).sort()).toEqual([
+  const skipped = [
     'skipped   mixed/assets/latin.txt: not text in UTF-8',
     'skipped   mixed/assets/loop: a symbolic link',
     'skipped   mixed/link.md: a symbolic link',
     'skipped   mixed/logo.png: not text in UTF-8',
     'skipped   mixed/nul.md: not text in UTF-8',
-  ])
+  ]
+  expect(await push(['mixed'])).toEqual({
+    status: 1,
+    printed: skipped,
+    failed: ['failed    mixed: 5 files would be left out; --allow-skips publishes the skill without'],
+  })
+  expect(await push(['mixed'], ['--url', url, '--key', key, '--allow-skips'])).toEqual(
+    pushed(...skipped, 'created   mixed, 2 files'),
+  )
   expect(Object.keys((await retrieve('mixed')).contents)).toEqual(['.gitignore', 'SKILL.md'])
 })
 
@@ -183,11 +202,7 @@ it('says what is wrong with a skill, and publishes the others', async () => {
   write('none', { 'docs/guide.md': '' })
   const { status, printed, failed } = await push(['missing', 'all', 'none'])
   expect(status).toBe(1)
-  expect(printed).toEqual([
-    'skipped   all/i-binary/SKILL.md: not text in UTF-8',
-    'created   good, 1 file',
-    'created   as-good, 1 file',
-  ])
+  expect(printed).toEqual(['created   good, 1 file', 'created   as-good, 1 file'])
   expect(failed).toEqual([
     expect.stringMatching(/^failed {4}missing: .*no such file/),
     'failed    all/a-text: SKILL.md has no front matter',
@@ -197,7 +212,7 @@ it('says what is wrong with a skill, and publishes the others', async () => {
     expect.stringMatching(/^failed {4}all\/e-name: name has the wrong format; .*lower-case/),
     'failed    all/f-long: description is too long; got 1025 characters; allowed: 1 to 1024 characters.',
     'failed    all/g-large: b.txt.content is too large; got 1048577 bytes; allowed: text of up to 1 MiB.',
-    'failed    all/i-binary: there is no SKILL.md',
+    'failed    all/i-binary: SKILL.md is not text in UTF-8',
     'failed    all/k-twin: name: all/j-good has the same name',
     'failed    none: there is no SKILL.md',
   ])
@@ -238,7 +253,7 @@ it('takes the key from the command line, the environment or the demo workspace, 
   write('a', { 'SKILL.md': entry('keyed') })
   const at = ['--url', `${url}/`]
   const none = await push(['a'], at)
-  expect([none.status, none.printed]).toEqual([1, []])
+  expect([none.status, none.printed]).toEqual([2, []])
   expect(none.failed).toEqual([expect.stringMatching(/--key.*WORKSPACE_API_KEY.*npm run dev/)])
   const demo = (apiKey: string) => write('.wrangler/state', { 'demo.json': JSON.stringify({ apiKey }) })
   demo('wrong')
@@ -253,9 +268,6 @@ it('says what is wrong with its call', async () => {
   const path = write('call', { 'SKILL.md': entry('call') })
   const nobody = `http://localhost:${await freePort()}`
   for (const [args, words] of [
-    [[], /^Usage: /],
-    [[path, '--force'], /--force/],
-    [[path, '--url', 'localhost:8787', '--key', key], /^--url is not /],
     [[path, '--url', url, '--key', 'wsk_x'], /^The API key is not valid/],
     [[path, '--url', nobody, '--key', key], /^No answer from http:\/\/localhost:\d+: ECONNREFUSED$/m],
   ] as const) {

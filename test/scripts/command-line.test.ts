@@ -1,0 +1,188 @@
+/** What the scripts have in common on the command line. No script here starts wrangler, or gets beyond its checks. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Ended, ROOT, runScript } from '../support/commands.ts'
+import { freePort, newFolder } from '../support/dev-server.ts'
+
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+/** The scripts that are files of this project; the others are commands of packages. */
+const NAMES = Object.keys(scripts).filter((name) => /^node \S+$/.test(scripts[name]))
+
+const folder = newFolder()
+const file = join(folder, 'example.env')
+/** A folder with a file, which is no state folder. */
+const other = join(folder, 'other')
+const empty = newFolder()
+const ID = '0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60'
+const PORT = String(await freePort())
+/** Where nothing listens. */
+const NOWHERE = `http://localhost:${PORT}`
+/** So that no demo workspace of this checkout is used. */
+const VARIABLES = {
+  WORKSPACE_URL: '',
+  WORKSPACE_API_KEY: '',
+  DEBUG: '',
+  NODE_COMPILE_CACHE: join(folder, 'cache'),
+}
+
+/** Runs commands side by side. */
+async function runAll(commands: readonly (readonly [script: string, ...args: string[]])[]): Promise<Ended[]> {
+  const results: Ended[] = []
+  const waiting = [...commands.entries()]
+  const runWaiting = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [index, [script, ...args]] = next
+      results[index] = await runScript(script, args, VARIABLES, empty)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, runWaiting))
+  return results
+}
+
+beforeAll(() => {
+  writeFileSync(file, 'A=1\n')
+  mkdirSync(other)
+  writeFileSync(join(other, 'notes.txt'), 'Not a state folder.')
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+  rmSync(empty, { recursive: true })
+})
+
+describe('--help', () => {
+  it('of every script shows an example, and describes each option and argument', {
+    timeout: 60_000,
+  }, async () => {
+    expect(NAMES.length).toBeGreaterThan(20)
+    const results = await runAll(NAMES.map((name) => [name, '--help']))
+    for (const [index, { status, stdout, stderr }] of results.entries()) {
+      const name = NAMES[index]
+      expect([name, status, stderr]).toEqual([name, 0, ''])
+      expect(stdout).toMatch(new RegExp(`^Usage: npm run ${name} -- `))
+      expect(stdout).toContain(`\nExamples:\n  npm run ${name}`)
+      const [, described = ''] = /\n(?:Arguments|Options):\n(.*)\n\nExamples:/s.exec(stdout) ?? []
+      for (const line of described.split('\n').filter((each) => /^ {2}\S/.test(each))) {
+        expect([name, line]).toEqual([name, expect.stringMatching(/^ {2}\S.*? {2,}\S/)])
+      }
+      // What the help says of a script is said nowhere else in it.
+      expect(described).toContain('-h, --help')
+    }
+  })
+})
+
+const HELP = (script: string) => ` For help: npm run ${script} -- --help\n`
+
+describe('wrong use', () => {
+  const wrong: [command: [script: string, ...args: string[]], message: string][] = [
+    [['check', '--fast'], "Unknown option '--fast'."],
+    [['test', '--lnog'], "Unknown option '--lnog' (Did you mean --long?)."],
+    [['sql', 'pins'], 'Too many arguments. Expected 0 arguments but got 1: pins.'],
+    [
+      ['soak', '--minutes', 'ten'],
+      "Option '--minutes <number>' argument 'ten' is invalid. Allowed: a number above 0.",
+    ],
+    [
+      ['soak', '--connections', '-1'],
+      "Option '--connections <number>' argument '-1' is invalid. Allowed: a number above 0.",
+    ],
+    [
+      ['dev', '--port', '70000'],
+      "Option '--port <number>' argument '70000' is invalid. Allowed: a whole number from 1 to 65535.",
+    ],
+    [['backup'], '--output <file> is missing.'],
+    [['backup', '--ouput', file], "Unknown option '--ouput' (Did you mean --output?)."],
+    [['backup', '--output'], "Option '--output <file>' argument missing."],
+    [['backup', '--output', '--remote'], '--output has no value; got the option --remote instead.'],
+    [['backup', '--output='], '--output is empty.'],
+    [
+      ['backup', '--output', 'FILE'],
+      '--output FILE exists already; allowed: a file that does not exist yet.',
+    ],
+    [['backup', '--output', 'new', '--env', 'staging'], '--env selects a deployment, so it needs --remote.'],
+    [
+      ['backup', '--output', 'new', '--remote', '--persist-to', 'x'],
+      '--persist-to selects a local database, so it cannot be used with --remote.',
+    ],
+    [
+      ['restore'],
+      'Pass either --input <file>, a file that `npm run backup` wrote, or --time-travel <instant>.',
+    ],
+    [
+      ['restore', '--input', 'missing'],
+      '--input is not a file; got "missing"; allowed: a file that `npm run backup` wrote.',
+    ],
+    [
+      ['restore', '--time-travel', '2026-01-01T00:00:00Z'],
+      '--time-travel needs --remote: only a deployed database has a history.',
+    ],
+    [['reseal'], '--to <key ID> is missing.'],
+    [['bootstrap', '--user', 'ada'], 'Pass either --organization <name> or --organization-id <id>.'],
+    [['bootstrap', '--organization', 'Acme'], 'Pass either --user <id> or --service.'],
+    [
+      ['bootstrap', '--organization', 'Acme', '--service', '--user', 'ada'],
+      'Pass either --user <id> or --service.',
+    ],
+    [['bootstrap', '--organization-id', 'x', '--service'], '--organization-id is not a UUID; got "x".'],
+    [
+      ['bootstrap', '--organization', 'Acme', '--service', '--scopes', 'all'],
+      '--scopes has unknown scopes: all; allowed: ',
+    ],
+    [['env:push', 'FILE'], '--project <id> is missing.'],
+    [['env:push', '--project', 'website'], "Missing required argument 'file'."],
+    [
+      ['env:push', 'FILE', '--project', 'website'],
+      'There is no API key. Pass --key, set WORKSPACE_API_KEY, or start `npm run dev` once.',
+    ],
+    [
+      ['env:push', 'FILE', '--project', 'website', '--key', 'x', '--url', 'localhost'],
+      '--url is not an http or https address; got "localhost"; example: http://localhost:8787.',
+    ],
+    [['skills:push'], "Missing required argument 'folder'."],
+    [['deploy', '--user', '..'], '--user is not a user ID; got "..".'],
+    [['organization'], "Missing required argument 'command'."],
+  ]
+
+  it('is one line, and exit code 2', { timeout: 60_000 }, async () => {
+    const commands = wrong.map(([command]) => command.map((arg) => (arg === 'FILE' ? file : arg)))
+    const results = await runAll(commands as [string, ...string[]][])
+    for (const [index, { status, stdout, stderr }] of results.entries()) {
+      const [[script], message] = wrong[index] ?? [[''], '']
+      expect([wrong[index]?.[0], status, stdout]).toEqual([wrong[index]?.[0], 2, ''])
+      const expected = message.replace('FILE', file)
+      expect(stderr.slice(0, expected.length)).toBe(expected)
+      expect(stderr.slice(-HELP(script).length)).toBe(HELP(script))
+      expect(stderr.split('\n')).toHaveLength(2)
+    }
+  })
+})
+
+describe('an expected failure', () => {
+  const TARGET = ['--persist-to', other]
+  const none = `There is no database in ${other}. \`npm run dev\` creates one.`
+  const files = `${other} is not a state folder: it has files, but no folder v3; name a new or an empty folder with --persist-to.`
+  const offline = ['--key', 'x', '--url', NOWHERE]
+  const failing: [command: [script: string, ...args: string[]], message: string][] = [
+    [['backup', '--output', 'new', ...TARGET], none],
+    [['organization', 'export', ID, '--output', 'new', ...TARGET], none],
+    [['organization', 'delete', ID, '--name', 'Acme', ...TARGET], none],
+    [['reseal', '--to', 'key-1', ...TARGET], none],
+    [['bootstrap', '--organization', 'Acme', '--service', ...TARGET], none],
+    [['restore', '--input', file, ...TARGET], files],
+    [['dev', '--port', PORT, ...TARGET], files],
+    [['env:push', 'missing', '--project', 'website', ...offline], 'missing cannot be read: ENOENT.'],
+    [['env:push', file, '--project', 'website', ...offline], `No answer from ${NOWHERE}: ECONNREFUSED`],
+    [['skills:push', other, ...offline], `No answer from ${NOWHERE}: ECONNREFUSED`],
+    [['example'], 'There is no demo workspace. `npm run dev` creates one.'],
+  ]
+
+  it('is one line, and exit code 1, and changes nothing', { timeout: 60_000 }, async () => {
+    const results = await runAll(failing.map(([command]) => command))
+    for (const [index, { status, printed }] of results.entries()) {
+      const [command, message] = failing[index] ?? []
+      expect([command, status, printed]).toEqual([command, 1, `${message}\n`])
+    }
+    expect([readdirSync(other), readdirSync(empty)]).toEqual([['notes.txt'], []])
+  })
+})
