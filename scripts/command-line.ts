@@ -142,6 +142,7 @@ async function fail(error: unknown, script: string): Promise<never> {
   // A command that a signal ended fails; the signal ends this process too. Node polls for signals once in each loop.
   await setImmediate()
   await setImmediate()
+  removeBar()
   if (error instanceof UsageError) {
     console.error(usageMessage(error.message, script))
     process.exit(WRONG_USE)
@@ -180,6 +181,9 @@ export interface Progress {
   end(summary?: string): void
 }
 
+/** Of the progress that was started last. */
+let removeBar: () => void = () => undefined
+
 /**
  * Shows a bar on a terminal, otherwise a line every 10 seconds.
  * @param total if undefined, only what is done is counted.
@@ -197,12 +201,18 @@ export function startProgress(title: string, total?: number): Progress {
   const clear = () => stderr.isTTY && stderr.write('\r\x1b[K')
   const show = () => {
     shownAt = Date.now()
-    if (stderr.isTTY) stderr.write(`\r\x1b[K${`${title}${bar()} ${counts()}`.slice(0, stderr.columns - 1)}`)
+    if (stderr.isTTY)
+      stderr.write(`\r\x1b[K${`${title}${bar()} ${counts()}`.slice(0, (stderr.columns || 80) - 1)}`)
     else stderr.write(`${title}: ${counts()}\n`)
   }
   const timer = setInterval(show, interval).unref()
-  exitOnSignals()
+  if (stderr.isTTY) exitOnSignals()
   process.once('exit', clear)
+  removeBar = () => {
+    clearInterval(timer)
+    process.off('exit', clear)
+    clear()
+  }
   if (stderr.isTTY) show()
   const print = (write: (line: string) => void, line: string) => {
     clear()
@@ -217,9 +227,7 @@ export function startProgress(title: string, total?: number): Progress {
     log: (line) => print(console.log, line),
     warn: (line) => print(console.error, line),
     end(summary) {
-      clearInterval(timer)
-      process.off('exit', clear)
-      clear()
+      removeBar()
       if (summary !== undefined) console.log(summary)
     },
   }

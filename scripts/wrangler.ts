@@ -37,7 +37,13 @@ export function configurationOf(deployment: Deployment): Configuration {
   // Loaded on first use: it takes most of a second.
   const { unstable_readConfig: readConfig } = require('wrangler') as typeof import('wrangler')
   const config = configFileOf(deployment)
-  return readConfig({ config, env: deployment.environment ?? '' }, { hideWarnings: true })
+  try {
+    return readConfig({ config, env: deployment.environment ?? '' }, { hideWarnings: true })
+  } catch (error) {
+    // Further paragraphs show how to write a configuration.
+    const [problems = ''] = (error as Error).message.split('\n\n')
+    throw new Error(problems.replaceAll(/\s*\n\s*/g, ' '))
+  }
 }
 
 /** The folder that holds the local state. */

@@ -6,6 +6,7 @@ import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Account, AccountDatabase, Row } from '../cloudflare.ts'
+import { startProgress } from '../command-line.ts'
 import { databaseConfiguration, runQuery } from '../database.ts'
 import { switchStepsOf } from '../deploy-steps.ts'
 import { configFileOf, configurationOf, type Target } from '../wrangler.ts'
@@ -97,21 +98,29 @@ export async function fillDatabase(place: RemotePlace, source: DatabaseSync): Pr
     const schema = schemaStatements(source)
     const statements = (isTrigger: boolean) => schema.filter(({ type }) => (type === 'trigger') === isTrigger)
     await account.query(database.uuid, statements(false))
+    const progress = startProgress('Copying rows', countAll(source))
     for (const table of tableNames(source)) {
       let rows = 0
       for (const page of fillingQueries(source, table)) {
         await account.repeatQuery(database.uuid, page.queries)
         rows += page.rows
+        progress.add(page.rows)
       }
       const measuring = measuringQuery(table, columnNames(source, table))
       const [[copy] = []] = await account.query(database.uuid, [measuring])
       compareTables(table, runQuery(source, measuring)[0], copy)
-      if (rows > 0) console.log(`${table}: ${rows} rows copied`)
+      if (rows > 0) progress.log(`${table}: ${rows} rows copied`)
     }
+    progress.end()
     // Created last: triggers would count rows that are already counted.
     await account.query(database.uuid, statements(true))
     return database
   })
+}
+
+function countAll(database: DatabaseSync): number {
+  const counts = tableNames(database).map((table) => `(SELECT count(*) FROM "${table}")`)
+  return Number(runQuery(database, { sql: `SELECT ${counts.join(' + ')} AS "rows"` })[0]?.rows)
 }
 
 /** Adds the name of the new database to the error message, and how to delete it. */

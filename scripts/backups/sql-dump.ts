@@ -1,5 +1,6 @@
 /** Reads an SQL dump statement by statement: a dump may be larger than the longest string. */
 import type { DatabaseSync } from 'node:sqlite'
+import { type Progress, startProgress } from '../command-line.ts'
 
 /** The statements that D1, wrangler and sqlite3 write into a dump. Others, such as ATTACH, are refused. */
 const EXPECTED =
@@ -15,8 +16,22 @@ const TRIGGER = /^CREATE\s+TRIGGER\b/i
  * @throws if one fails or is not allowed, or if the last one is cut off.
  */
 export async function loadDump(database: DatabaseSync, chunks: AsyncIterable<string>): Promise<void> {
+  const progress = startProgress('Loading statements')
+  try {
+    await runStatements(database, chunks, progress)
+  } finally {
+    progress.end()
+  }
+}
+
+async function runStatements(
+  database: DatabaseSync,
+  chunks: AsyncIterable<string>,
+  progress: Progress,
+): Promise<void> {
   database.exec('BEGIN')
   for await (const statement of statementsOf(chunks, database)) {
+    progress.add()
     if (TRANSACTION.test(statement)) continue
     if (!EXPECTED.test(statement)) throw new Error(`it has the statement "${statement.slice(0, 40)}"`)
     const prepared = database.prepare(statement)

@@ -1,7 +1,7 @@
 /** What the scripts have in common on the command line. No script here starts wrangler, or gets beyond its checks. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Ended, ROOT, runScript } from '../support/commands.ts'
 import { freePort, newFolder } from '../support/dev-server.ts'
@@ -16,6 +16,8 @@ const file = join(folder, 'example.env')
 const other = join(folder, 'other')
 const empty = newFolder()
 const ID = '0199c2f4-6d3a-7b51-8c7e-2f1d5a9b3c60'
+/** As wrangler names it. */
+const CONFIG = relative(realpathSync(empty), join(ROOT, 'wrangler.toml'))
 const PORT = String(await freePort())
 /** Where nothing listens. */
 const NOWHERE = `http://localhost:${PORT}`
@@ -174,6 +176,14 @@ describe('an expected failure', () => {
     [['env:push', 'missing', '--project', 'website', ...offline], 'missing cannot be read: ENOENT.'],
     [['env:push', file, '--project', 'website', ...offline], `No answer from ${NOWHERE}: ECONNREFUSED`],
     [['skills:push', other, ...offline], `No answer from ${NOWHERE}: ECONNREFUSED`],
+    [
+      ['backup', '--output', 'new', '--remote', '--config', 'missing.toml'],
+      `Could not read file: ${join(empty, 'missing.toml')}`,
+    ],
+    [
+      ['backup', '--output', 'new', '--remote', '--env', 'nothing'],
+      `Processing ${CONFIG} configuration: - No environment found in configuration with name "nothing". Before using \`--env=nothing\` there should be an equivalent environment section in the configuration. The available configured environment names are: ["staging"]`,
+    ],
     [['example'], 'There is no demo workspace. `npm run dev` creates one.'],
   ]
 

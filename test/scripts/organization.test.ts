@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
-import { callScript } from '../support/commands.ts'
+import { callScript, startScript } from '../support/commands.ts'
 import { freePort, newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { countOf, newState, rowsOf } from '../support/local-state.ts'
 
@@ -137,6 +137,37 @@ describe('npm run reseal', () => {
     expect(watched).toMatch(
       /^\d+ values are encrypted with \S+, 0 with older keys\nYou can remove the older keys/,
     )
-    expect(() => callScript('reseal', '--persist-to', state)).toThrow(/--to/)
+  })
+
+  it('refuses the ID of another key than the first one', () => {
+    expect(() => callScript('reseal', '--to', 'key-9', '--persist-to', state)).toThrow(
+      /--to is not the ID of the first key of ENCRYPTION_KEYS in \.dev\.vars; got "key-9"; allowed: "/,
+    )
+  })
+
+  it('says how much is left, and when the next tick is due', async () => {
+    const sealed = await rowsOf(
+      state,
+      'SELECT rowid AS "id", "sealedValue" AS "value" FROM "environmentVariables"',
+    )
+    const [, , keyId = ''] = /^(v1\.)([^.]+)/.exec(String(sealed[0]?.value)) ?? []
+    await rowsOf(
+      state,
+      `UPDATE "environmentVariables" SET "sealedValue" = replace("sealedValue", '.${keyId}.', '.older.') RETURNING 1`,
+    )
+    const started = Date.now()
+    const child = startScript('reseal', ['--to', keyId, '--persist-to', state])
+    let printed = ''
+    for await (const chunk of child.stdout ?? []) {
+      printed += chunk
+      if (/due at .*\n/.test(printed)) child.kill('SIGINT')
+    }
+    expect(printed).toContain(
+      `, ${sealed.length} with older keys\n${sealed.length} values left; the next tick is due at `,
+    )
+    const due = Date.parse(/due at (\S+)/.exec(printed)?.[1] ?? '')
+    expect(due % 60_000).toBe(0)
+    expect(due - started).toBeGreaterThan(-20_000)
+    expect(due - started).toBeLessThan(61_000)
   })
 })
