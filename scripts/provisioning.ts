@@ -21,9 +21,11 @@ export const insertUserIfMissing = unguarded(() =>
   query.insert(users).values(placeholders(users)).onConflictDoNothing(),
 )
 
-/** A placeholder for each column, with the name of the column. */
+/** A placeholder for each column without a default, with the name of the column. */
 function placeholders<Table extends SQLiteTable>(table: Table) {
-  const columns = Object.keys(getTableColumns(table))
+  const columns = Object.entries(getTableColumns(table)).flatMap(([name, { hasDefault }]) =>
+    hasDefault ? [] : [name],
+  )
   return Object.fromEntries(
     columns.map((column) => [column, sql.placeholder(column)]),
   ) as Table['$inferInsert']
