@@ -224,7 +224,12 @@ export class Account {
   /** Repeats a call that is rate limited, and logs in again if the token has expired. */
   async #send(url: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
-      const response = await fetch(url, { ...request, headers: { ...request.headers, ...this.#headers } })
+      const headers = { ...request.headers, ...this.#headers }
+      const response = await fetch(url, { ...request, headers }).catch(({ message, cause }: Error) => {
+        throw new Error(
+          `Cloudflare's API did not answer: ${(cause as Error | undefined)?.message ?? message}`,
+        )
+      })
       const { status } = response
       if ((status !== TOO_MANY_REQUESTS && status !== UNAUTHORIZED) || attempt === MOST_ATTEMPTS)
         return response

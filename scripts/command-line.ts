@@ -143,6 +143,11 @@ async function fail(error: unknown, script: string): Promise<never> {
   await setImmediate()
   await setImmediate()
   removeBar()
+  if (error instanceof Error && error.name === 'AbortError') {
+    // Ctrl-C while readline waited for an answer.
+    console.error()
+    process.exit(INTERRUPTED)
+  }
   if (error instanceof UsageError) {
     console.error(usageMessage(error.message, script))
     process.exit(WRONG_USE)

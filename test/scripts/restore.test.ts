@@ -294,7 +294,7 @@ describe('a restore over a database that serves', () => {
 describe('a restore into a new place', () => {
   it('keeps the keys as the backup has them', async () => {
     const empty = newFolder()
-    for (const place of [join(empty, 'new', 'folder'), empty]) {
+    for (const place of [empty, join(empty, 'new', 'folder')]) {
       const printed = await run('restore', '--yes', '--input', backup, '--persist-to', place)
       expect(printed).toContain('is empty')
       expect(await countOf(place, '"apiKeys" WHERE "revokedAt" IS NULL')).toBeGreaterThanOrEqual(KEYS)
