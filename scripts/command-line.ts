@@ -153,7 +153,7 @@ async function fail(error: unknown, script: string): Promise<never> {
     process.exit(WRONG_USE)
   }
   const isExpected = error instanceof Error && error.constructor === Error
-  console.error(isExpected ? messageOf(error) : `Unexpected error: ${error}. DEBUG=1 shows the stack.`)
+  console.error(isExpected ? error.message : `Unexpected error: ${error}. DEBUG=1 shows the stack.`)
   if (process.env.DEBUG) console.error(error)
   process.exit(FAILED)
 }
@@ -162,12 +162,6 @@ function usageMessage(text: string, script: string): string {
   const message = text.trim().replaceAll(/\s*\n\s*/g, ' ')
   const sentence = message.charAt(0).toUpperCase() + message.slice(1)
   return `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} For help: npm run ${script} -- --help`
-}
-
-/** The message of the error and of its causes. */
-export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined ? error.message : `${error.message}\n\n${messageOf(error.cause)}`
 }
 
 const LINE_MS = 10_000

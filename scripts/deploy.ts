@@ -1,5 +1,5 @@
 /** Deploys the service to a Cloudflare account, and upgrades it when run again (docs/deploy.md). */
-import { describeScript, messageOf, parsed, UsageError } from './command-line.ts'
+import { describeScript, parsed, UsageError } from './command-line.ts'
 import { checkDeployment, type Step, stepsOf } from './deploy-steps.ts'
 import { parseUserId } from './first-key.ts'
 import { argumentsOf } from './wrangler.ts'
@@ -62,4 +62,10 @@ async function runStep(heading: string, { run }: Step): Promise<void> {
       `${heading}: failed\n\n${messageOf(error)}\n\nThe steps before this one are done. To continue from here, run the same command again.`,
     )
   }
+}
+
+/** The message of the error and of its causes. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}\n\n${messageOf(error.cause)}`
 }
