@@ -40,7 +40,7 @@ const options = parsed(
   )
     .option('--port <number>', 'the port of the service', portNumber, DEFAULT_PORT)
     .option('--persist-to <folder>', 'the state folder, created if missing; default: .wrangler/state')
-    .option('--var <name:value...>', 'a setting (docs/limits.md); may be repeated', [])
+    .option('--var <name:value...>', 'a setting (docs/limits.md); may be repeated')
     .option('--log-level <level>', "show wrangler's output of this level")
     .option(VERBOSE, "show wrangler's output, and one command for each of the seven core operations")
     .allowUnknownOption()
@@ -48,7 +48,7 @@ const options = parsed(
 ).opts()
 const target = { remote: false, persistTo: options.persistTo }
 const baseUrl = `http://localhost:${options.port}`
-const given: readonly string[] = options.var
+const given = options.var ?? []
 const settings = Object.entries(SETTINGS)
   .map(([name, value]) => `${name}:${value}`)
   .filter((setting) => !given.some((each) => each.startsWith(setting.replace(/:.*/, ':'))))

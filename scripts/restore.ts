@@ -42,7 +42,10 @@ const options = parsed(
       .option('--time-travel <instant>', 'with --remote: the state of the database at this time')
       .option('--revoke-all-keys', 'revoke every API key')
       .option('--yes', 'do not ask for confirmation')
-      .option('--url <address>', 'the deployment, if neither wrangler.toml nor the upload names it'),
+      .option(
+        '--url <address>',
+        'the address of the deployment; default: that of the upload, or else WORKSPACE_URL',
+      ),
   ),
 ).opts()
 
