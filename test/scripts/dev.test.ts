@@ -179,7 +179,7 @@ describe('npm run dev', () => {
     for (const args of curlCallsOf(block.replace('.wrangler/state', state))) {
       statuses.push((await runCurl(args)).status)
     }
-    expect(statuses).toEqual([200, 201, 201, 200, 200, 200, 200, 200])
+    expect(statuses).toEqual([200, 201, 201, 200, 200, 200, 201, 200])
   })
 
   it('serves the OpenAPI document at both base paths', async () => {
@@ -319,7 +319,7 @@ describe('npm run dev', () => {
       await send('PUT', '/v1/users/ada/profile-picture', Buffer.from('GIF89a')),
       await send('PUT', `/v1/projects/${projectId}/environment-variables/TOKEN`, { value: 'secret' }),
     ]
-    expect(made.map(({ status }) => status)).toEqual(made.map(() => 200))
+    expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
     const files = [{ filename: 'SKILL.md', content: '# Notes' }]
     const skill = await send('POST', '/v1/skills', { name: 'notes', description: 'Takes notes.', files })
     const placement = { target: { type: 'session', id: sessionId }, position: 'before' }
