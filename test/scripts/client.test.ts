@@ -49,7 +49,7 @@ describe('the client in another Worker', () => {
         headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
         body: JSON.stringify({ name: 'Reviewer' }),
       })
-      expect(added.status).toBe(200)
+      expect(added.status).toBe(201)
       const created = expect.objectContaining({ agentId, cron: '0 6 * * *' })
       expect(await show(apiKey, agentId, BASE_URL + basePath)).toEqual({
         created,
