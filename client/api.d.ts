@@ -298,7 +298,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate an API key
-         * @description Creates a successor with the same permissions and a new token. The rotated key stays valid for `overlapSeconds`, so that there is time to replace it. The body may be `{}`.
+         * @description Creates a successor with the same permissions and a new token. The rotated key stays valid for `overlapSeconds`, so that there is time to replace it.
          *
          *     Scope: `api-keys:write`.
          */
@@ -902,7 +902,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret of the run endpoint
-         * @description Creates a new secret. Deliveries are signed with both secrets until the previous one expires, so that the receiver has time to change to the new one. The body may be `{}`.
+         * @description Creates a new secret. Deliveries are signed with both secrets until the previous one expires, so that the receiver has time to change to the new one.
          *
          *     Scope: `run-endpoint:write`.
          */
@@ -5574,7 +5574,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["ApiKeyRotation"];
             };
@@ -12745,7 +12745,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["RunEndpointRotation"];
             };

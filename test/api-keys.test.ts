@@ -17,7 +17,7 @@ type Json = Record<string, unknown>
 
 const create = (key: string, json: Json = {}, more: RequestOptions = {}) =>
   request('POST', '/v1/api-keys', { key, json: { name: 'laptop', scopes: [], ...json }, ...more })
-const rotate = (key: string, id: string, json: Json = {}, more: RequestOptions = {}) =>
+const rotate = (key: string, id: string, json?: Json, more: RequestOptions = {}) =>
   request('POST', `/v1/api-keys/${id}/rotate`, { key, json, ...more })
 const remove = (key: string, id: string, query = '') =>
   request('DELETE', `/v1/api-keys/${id}${query}`, { key })
@@ -821,6 +821,7 @@ describe('rotateApiKey', () => {
   })
 
   it.each([
+    [undefined, DAY_SECONDS],
     [{}, DAY_SECONDS],
     [{ overlapSeconds: 1 }, 1],
     [{ overlapSeconds: 30 * DAY_SECONDS }, 30 * DAY_SECONDS],

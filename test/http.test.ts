@@ -419,6 +419,25 @@ describe('bodies', () => {
     expect(await workspace.dump('schedules')).toEqual([])
   })
 
+  it.each<[string, RequestOptions]>([
+    ['without a content type', {}],
+    ['with the content type of JSON', { headers: { 'Content-Type': 'application/json' } }],
+    [
+      'of length 0, as forms are sent',
+      { body: '', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
+    ],
+  ])('may be left out where all properties are optional, %s', async (_name, options) => {
+    const { key } = await withKey()
+    const answer = await request('POST', '/v1/run-endpoint/rotate', { key, ...options })
+    expect([answer.status, answer.headers.get('Error-Code')]).toEqual([404, 'run_endpoint_not_found'])
+  })
+
+  it('needs a content type where all properties are optional, if it is sent', async () => {
+    const { key } = await withKey()
+    const { status, body } = await request('POST', '/v1/run-endpoint/rotate', { key, body: bytesOf('{}') })
+    expect([status, body.error]).toEqual([400, expect.stringContaining('Content-Type is missing')])
+  })
+
   it.each([
     ['a stray byte', [0xff]],
     ['a sequence cut short', [0xe2, 0x82]],

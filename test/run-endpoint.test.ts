@@ -30,7 +30,7 @@ async function withKey() {
   const key = await workspace.addKey()
   const put = (url: unknown = URL_OF_RUNS, more: RequestOptions = {}) =>
     request('PUT', PATH, { key, json: { url }, ...more })
-  const rotate = (json: unknown = {}) => request('POST', `${PATH}/rotate`, { key, json })
+  const rotate = (json?: unknown) => request('POST', `${PATH}/rotate`, { key, json })
   const read = () => request('GET', PATH, { key })
   const remove = () => request('DELETE', PATH, { key })
   const row = async () => (await workspace.dump('runEndpoints'))[0]
@@ -491,6 +491,7 @@ describe('rotateRunEndpoint', () => {
   })
 
   it.each([
+    [undefined, DAY_SECONDS],
     [{}, DAY_SECONDS],
     [{ overlapSeconds: 1 }, 1],
     [{ overlapSeconds: 30 * DAY_SECONDS }, 30 * DAY_SECONDS],

@@ -1,5 +1,6 @@
 /** Reads a request body within its limits. */
 import type { MiddlewareHandler } from 'hono'
+import type * as z from 'zod/mini'
 import type { Caller } from '../access/caller.ts'
 import { ApiError, type Problem } from '../errors.ts'
 import type { HonoEnvironment } from './context.ts'
@@ -48,9 +49,16 @@ export async function mediaTypeOf({ headers }: Request, caller: Caller): Promise
   throw await caller.inputError(describeProblem('Content-Type', problem))
 }
 
+/** True if all properties of the body are optional. A request may then have no body, which means `{}`. */
+export const isBodyOptional = (body: z.ZodMiniObject): boolean => body.safeParse({}).success
+
 /** Parses the body once, for the validator that follows. */
-export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment> {
+export function readJson(limitBytes: number, isOptional: boolean): MiddlewareHandler<HonoEnvironment> {
   return async (c, next) => {
+    if (isOptional && hasNoBody(c.req.raw)) {
+      c.req.json = async () => ({}) as never
+      return next()
+    }
     const caller = c.get('caller')
     const typeProblem = problemOfType(c.req.header('Content-Type'))
     if (typeProblem) throw await caller.inputError(describeProblem('Content-Type', typeProblem))
@@ -62,6 +70,10 @@ export function readJson(limitBytes: number): MiddlewareHandler<HonoEnvironment>
     c.req.json = async () => value as never
     await next()
   }
+}
+
+function hasNoBody({ body, headers }: Request): boolean {
+  return body === null || headers.get('Content-Length') === '0'
 }
 
 /** Refuses a form, whose envelope would be stored with the file. The body of an upload is the bytes themselves. */

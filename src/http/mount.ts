@@ -7,6 +7,7 @@ import { Caller } from '../access/caller.ts'
 import { RequestContext } from '../access/request-context.ts'
 import {
   BODY_LIMIT_BYTES,
+  isBodyOptional,
   readJson,
   requireBytes,
   requireDeclaredLength,
@@ -111,7 +112,12 @@ function validatorsOf({ contract, query }: Endpoint) {
     validate('param', params),
     validate('query', query),
     ...(headers ? [validate('header', headers)] : []),
-    ...(body ? [readJson(bodyLimitBytes ?? BODY_LIMIT_BYTES), validate('json', body, takesSecret)] : []),
+    ...(body
+      ? [
+          readJson(bodyLimitBytes ?? BODY_LIMIT_BYTES, isBodyOptional(body)),
+          validate('json', body, takesSecret),
+        ]
+      : []),
     ...(upload ? [requireBytes] : []),
   ] as MiddlewareHandler[]
 }

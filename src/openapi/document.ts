@@ -8,6 +8,7 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
 import { ERROR_STATUSES, type ErrorCode } from '../errors.ts'
+import { isBodyOptional } from '../http/body.ts'
 import type { Contract, Success, Tag } from '../http/contract.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { docs } from '../http/fields.ts'
@@ -139,7 +140,9 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
     summary: contract.summary,
     description: `${contract.description}\n\n${describeScope(contract)}`,
     requestParams: { path: params, ...(query && { query }), ...(headers && { header: headers }) },
-    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...(body && {
+      requestBody: { required: !isBodyOptional(body), content: { 'application/json': { schema: body } } },
+    }),
     ...(upload && {
       requestBody: {
         required: true,

@@ -175,7 +175,7 @@ export const rotateApiKeyContract = {
   summary: 'Rotate an API key',
   description:
     'Creates a successor with the same permissions and a new token. The rotated key stays valid for `overlapSeconds`, so that ' +
-    'there is time to replace it. The body may be `{}`.',
+    'there is time to replace it.',
   scope: 'api-keys:write',
   params,
   headers,

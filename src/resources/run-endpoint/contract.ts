@@ -117,7 +117,7 @@ export const rotateRunEndpointContract = {
   summary: 'Rotate the secret of the run endpoint',
   description:
     'Creates a new secret. Deliveries are signed with both secrets until the previous one expires, so that the receiver ' +
-    'has time to change to the new one. The body may be `{}`.',
+    'has time to change to the new one.',
   scope: 'run-endpoint:write',
   params: z.object({}),
   body: z
