@@ -2,14 +2,14 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
-import { putViewer } from './scripts/docs-page.ts'
+import { writePages } from './scripts/pages.ts'
 import { receiverService } from './test/support/receiver-service.ts'
 
 // Wrangler says on each start where it found secrets.
 process.env.WRANGLER_LOG ??= 'warn'
 
 const migrations = await readD1Migrations('migrations')
-await putViewer()
+await writePages()
 
 /** For the processes of wrangler that tests start. */
 const WRANGLER_ENVIRONMENT = {

@@ -1,6 +1,7 @@
 /** The app: middleware in order, every operation, and the responses for unknown paths, other methods and failures. */
 
 import type { Context } from 'hono'
+import { accepts } from 'hono/accepts'
 import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
@@ -31,9 +32,19 @@ const SECURITY_HEADERS = Object.entries({
   'X-Content-Type-Options': 'nosniff',
 })
 
-/** The reference page loads from its own origin only. Its viewer adds inline styles, but no inline script. */
+/** The home page and the guides have styles of their own and load nothing. */
 const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** The reference page loads from its own origin only. Its viewer adds inline styles, but no inline script. */
+const VIEWER_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Static files, written by scripts/pages.ts. */
+const ASSETS = ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/:file']
+
+/** A script whose name has a hash of its content. */
+const HASHED = /-[0-9a-f]{16}\.js$/
 
 /** Lets pages on the configured origins call the service and read the headers of its responses. */
 const allowOrigins = cors({
@@ -71,8 +82,9 @@ export function createApp(): Hono<HonoEnvironment> {
     await next()
     const { headers } = c.res
     headers.set('X-Request-Id', c.get('requestId'))
-    headers.set('Cache-Control', headers.has('ETag') ? 'private, no-cache' : 'no-store')
-    headers.set('Content-Security-Policy', c.get('isPage') ? PAGE_POLICY : DATA_POLICY)
+    const cacheControl = c.get('cacheControl') ?? (headers.has('ETag') ? 'private, no-cache' : 'no-store')
+    headers.set('Cache-Control', cacheControl)
+    headers.set('Content-Security-Policy', c.get('contentPolicy') ?? DATA_POLICY)
     for (const [name, value] of SECURITY_HEADERS) headers.set(name, value)
     const caller = c.get('caller')
     if (caller && isLimiting(c.env) && !headers.has('RateLimit-Policy')) {
@@ -95,7 +107,11 @@ export function createApp(): Hono<HonoEnvironment> {
 
   for (const operation of operations) mount(app, operation)
   app.get('/health', health)
-  for (const path of ['/openapi.json', '/docs', '/docs/:file']) app.get(path, serveAsset)
+  app.get('/', serveHome)
+  for (const path of ASSETS) app.get(path, (c) => serveAsset(c, c.req.path))
+  // The links of a page are relative, so a page has one address.
+  app.get(PREFIX, (c) => c.redirect('public-api/', 308))
+  app.get('/docs/', (c) => c.redirect('../docs', 308))
 
   let patterns: readonly RoutePattern[] | undefined
   app.notFound((c) => {
@@ -127,14 +143,24 @@ export function createApp(): Hono<HonoEnvironment> {
   return app
 }
 
+/** Serves the home page to browsers, and its links as JSON to other clients. */
+async function serveHome(c: Context<HonoEnvironment>): Promise<Response> {
+  const supports = ['application/json', 'text/html']
+  const type = accepts(c, { header: 'Accept', supports, default: 'application/json' })
+  const response = await serveAsset(c, type === 'text/html' ? '/' : '/index.json')
+  response.headers.append('Vary', 'Accept')
+  return response
+}
+
 /** Serves a file of `public/`. */
-async function serveAsset(c: Context<HonoEnvironment>): Promise<Response> {
-  const { path } = c.req
+async function serveAsset(c: Context<HonoEnvironment>, path: string): Promise<Response> {
   const asset = await c.env.ASSETS.fetch(new Request(new URL(path, c.req.url), c.req.raw))
   // The file is missing, or the assets redirect to another spelling of its path.
   if (!asset.ok && asset.status !== 304) return c.notFound()
   // For 304 too, because its headers replace the headers in the browser's cache.
-  c.set('isPage', path === '/docs')
+  if (path === '/docs') c.set('contentPolicy', VIEWER_POLICY)
+  else if (!path.includes('.')) c.set('contentPolicy', PAGE_POLICY)
+  if (HASHED.test(path)) c.set('cacheControl', 'public, max-age=31536000, immutable')
   return new Response(asset.body, asset)
 }
 

@@ -26,7 +26,7 @@ const operations = await loadOperations()
 
 const PUBLIC_PATHS = ['/health', '/openapi.json']
 /** Public too: test/docs.test.ts. */
-const PAGE_PATHS = ['/docs', '/docs/:file']
+const PAGE_PATHS = ['/', PREFIX, '/docs', '/docs/', '/docs/:file', '/llms.txt', '/llms-full.txt']
 /** Why a key is refused, where it is not unknown or malformed. */
 const CODES: Record<string, string> = {
   'no key': 'api_key_missing',

@@ -1,17 +1,32 @@
-/** The reference page: its files, and what their headers let a browser do. */
+/** The pages and what agents read: their files, their links, and what their headers let a browser do. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
 import worker from '../src/index.ts'
+import { loadOperations, operations } from '../src/operations.ts'
 import { ORIGIN, PREFIX } from './support/api.ts'
 
 const BASE_PATHS = ['', PREFIX]
+const VIEWER = /docs\/viewer-[0-9a-f]{16}\.js/
+const SCRIPT = /docs\/reference-[0-9a-f]{16}\.js/
+const nameIn = (page: string, pattern: RegExp) => `/${pattern.exec(page)?.[0]}`
+const page = (await ask('/docs')).text
+
 const FILES = [
+  ['/', 'application/json'],
+  ['/openapi.json', 'application/json'],
+  ['/llms.txt', 'text/plain'],
+  ['/llms-full.txt', 'text/plain'],
   ['/docs', 'text/html'],
-  ['/docs/page.js', 'text/javascript'],
-  ['/docs/viewer.js', 'text/javascript'],
+  ['/docs/contract', 'text/html'],
+  ['/docs/contract.md', 'text/markdown'],
+  ['/docs/updatePin.md', 'text/markdown'],
   ['/docs/viewer-licence.txt', 'text/plain'],
+  [nameIn(page, VIEWER), 'text/javascript'],
+  [nameIn(page, SCRIPT), 'text/javascript'],
 ] as const
+const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 
 /** As a browser's request arrives: what is sent on is not followed on the way. */
 async function ask(path: string, method = 'GET', headers: Record<string, string> = {}) {
@@ -28,7 +43,103 @@ function directivesOf(policy: string | null): Record<string, string> {
   return Object.fromEntries(directives)
 }
 
-describe.each(BASE_PATHS)('the reference page under "%s"', (basePath) => {
+describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
+  const home = `${basePath}/`
+
+  it('is HTML for browsers, without scripts, styles or pictures of other files', async () => {
+    const { status, headers, text } = await ask(home, 'GET', HTML)
+    expect([status, headers.get('Content-Type'), headers.get('Vary')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'Accept',
+    ])
+    expect(directivesOf(headers.get('Content-Security-Policy'))).toEqual({
+      'default-src': "'none'",
+      'style-src': "'unsafe-inline'",
+      'img-src': 'data:',
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': "'none'",
+    })
+    expect(text).toContain(`<small>${packageJson.version}</small>`)
+    expect(text).not.toMatch(/<script|\son\w+=|https?:|@import|url\(/)
+  })
+
+  it('has links to pages that exist', async () => {
+    const { text } = await ask(home, 'GET', HTML)
+    const links = Array.from(text.matchAll(/<a href="([^"]+)"/g), ([, link = '']) => link)
+    expect(links).toEqual([
+      'docs',
+      'openapi.json',
+      'llms.txt',
+      'health',
+      'docs/contract',
+      'docs/clients',
+      'docs/schedules',
+    ])
+    for (const link of links) {
+      const { pathname } = new URL(link, ORIGIN + home)
+      expect([link, (await ask(pathname)).status]).toEqual([link, 200])
+    }
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['without Accept', {}],
+    ['for any type', { Accept: '*/*' }],
+    ['where JSON is preferred', { Accept: 'text/html;q=0.5, application/json' }],
+  ])('is JSON with the same links %s', async (_name, headers) => {
+    const answer = await ask(home, 'GET', headers)
+    expect([answer.status, answer.headers.get('Content-Type'), answer.headers.get('Vary')]).toEqual([
+      200,
+      'application/json',
+      'Accept',
+    ])
+    expect(JSON.parse(answer.text)).toEqual({
+      name: 'Workspace API',
+      version: packageJson.version,
+      description: expect.stringContaining('Workspace API stores'),
+      links: {
+        reference: './docs',
+        openapi: './openapi.json',
+        llms: './llms.txt',
+        health: './health',
+        guides: { contract: './docs/contract', clients: './docs/clients', schedules: './docs/schedules' },
+      },
+    })
+  })
+
+  it.each([HTML, {}])('answers 304 and HEAD, with %j', async (accept) => {
+    const first = await ask(home, 'GET', accept)
+    const etag = first.headers.get('ETag') ?? ''
+    const again = await ask(home, 'GET', { ...accept, 'If-None-Match': etag })
+    expect([again.status, again.headers.get('Vary')]).toEqual([304, 'Accept'])
+    const policy = 'Content-Security-Policy'
+    expect(again.headers.get(policy)).toBe(first.headers.get(policy))
+    const head = await ask(home, 'HEAD', accept)
+    expect([head.status, head.headers.get('ETag'), head.text]).toEqual([200, etag, ''])
+  })
+
+  it('is not confused by the representation that the other ETag names', async () => {
+    const etag = (await ask(home)).headers.get('ETag') ?? ''
+    expect((await ask(home, 'GET', { ...HTML, 'If-None-Match': etag })).status).toBe(200)
+  })
+})
+
+describe('other spellings of an address', () => {
+  it.each([
+    ['/docs/', '/docs'],
+    [`${PREFIX}/docs/`, `${PREFIX}/docs`],
+    [PREFIX, `${PREFIX}/`],
+  ])('%s redirects to %s', async (path, target) => {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await ask(path, method)
+      const location = new URL(headers.get('Location') ?? '', ORIGIN + path)
+      expect([status, location.href]).toEqual([308, ORIGIN + target])
+    }
+  })
+})
+
+describe.each(BASE_PATHS)('the files of public/ under "%s"', (basePath) => {
   it.each(FILES)('serves %s without a key', async (path, mediaType) => {
     const { status, headers, text } = await ask(basePath + path)
     expect([status, headers.get('Content-Type')?.split(';')[0]]).toEqual([200, mediaType])
@@ -57,8 +168,16 @@ describe.each(BASE_PATHS)('the reference page under "%s"', (basePath) => {
     expect(directivesOf(again.headers.get('Content-Security-Policy'))).toEqual(policy)
   })
 
-  it('has a policy for the page alone', async () => {
-    for (const path of ['/docs/page.js', '/docs/nothing', '/openapi.json', '/v1/skills/docs', '/health']) {
+  it('has a policy for pages alone', async () => {
+    for (const path of [
+      nameIn(page, SCRIPT),
+      '/docs/contract.md',
+      '/llms.txt',
+      '/docs/nothing',
+      '/openapi.json',
+      '/v1/skills/docs',
+      '/health',
+    ]) {
       const { headers } = await ask(basePath + path)
       const policy = directivesOf(headers.get('Content-Security-Policy'))
       expect([path, policy]).toEqual([path, { 'default-src': "'none'", 'frame-ancestors': "'none'" }])
@@ -78,8 +197,18 @@ describe.each(BASE_PATHS)('the reference page under "%s"', (basePath) => {
     expect([head.status, head.headers.get('ETag'), head.text]).toEqual([200, etag, ''])
   })
 
+  it('lets browsers keep a script for good, and ask again for everything else', async () => {
+    for (const [path] of FILES) {
+      const isHashed = VIEWER.test(path) || SCRIPT.test(path)
+      const expected = isHashed ? 'public, max-age=31536000, immutable' : 'private, no-cache'
+      expect([path, (await ask(basePath + path)).headers.get('Cache-Control')]).toEqual([path, expected])
+    }
+    const missing = await ask(`${basePath}/docs/viewer-0123456789abcdef.js`)
+    expect([missing.status, missing.headers.get('Cache-Control')]).toEqual([404, 'no-store'])
+  })
+
   it('answers 405 to other methods', async () => {
-    for (const path of ['/docs', '/docs/page.js']) {
+    for (const path of ['/', '/docs', '/llms.txt', '/docs/contract']) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         const { status, headers } = await ask(basePath + path, method)
         expect([path, method, status, headers.get('Allow')]).toEqual([path, method, 405, 'GET, HEAD'])
@@ -88,12 +217,15 @@ describe.each(BASE_PATHS)('the reference page under "%s"', (basePath) => {
   })
 
   it.each([
-    '/docs/',
+    '/index.html',
+    '/index.json',
     '/docs/nothing.js',
-    '/docs/page.js/',
+    '/docs/contract/',
     '/docs/a/b',
+    '/docs/nothing.md',
     '/docs.html',
-    '/docs/%70age.js',
+    '/docs/contract.html',
+    '/docs/%63ontract.md',
     '/docs/..%2fopenapi.json',
     '/docs/%2e%2e%2fopenapi.json',
     '/docs/%',
@@ -105,24 +237,108 @@ describe.each(BASE_PATHS)('the reference page under "%s"', (basePath) => {
   })
 })
 
-describe('the files of the page', () => {
-  it('name no address of another place, and no address from the root', async () => {
-    for (const path of ['/docs', '/docs/page.js']) {
-      const { text } = await ask(path)
-      expect(text).not.toMatch(/https?:|['"]\/|@import/)
-    }
-    expect((await ask('/docs')).text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/)
+describe('the reference page', () => {
+  it('names no address of another place, and no address from the root', async () => {
+    const script = (await ask(nameIn(page, SCRIPT))).text
+    for (const text of [page, script]) expect(text).not.toMatch(/https?:|['"]\/|@import/)
+    expect(page).not.toMatch(/<script(?![^>]* src=)|\son\w+=|\sstyle=/)
   })
 
-  it('name every file of the page, and no other', async () => {
-    const named = Array.from(
-      (await ask('/docs')).text.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g),
+  it('loads its viewer, its script and the document, and nothing else', () => {
+    const loaded = Array.from(
+      page.matchAll(/<(?:script|link)[^>]* (?:src|href)="(?!data:)([^"]+)"/g),
       ([, file]) => file,
     )
-    expect(named.sort()).toEqual(['docs/page.js', 'docs/viewer.js', 'openapi.json'])
+    expect(loaded.sort()).toEqual([
+      expect.stringMatching(SCRIPT),
+      expect.stringMatching(VIEWER),
+      'openapi.json',
+    ])
   })
 
-  it('have the licence of the viewer', async () => {
+  it('lists every operation before its viewer is loaded', async () => {
+    const links = Array.from(page.matchAll(/href="(docs\/\w+\.md)"/g), ([, link]) => link)
+    expect(links).toHaveLength(operations.length)
+    for (const { contract } of await loadOperations()) {
+      expect(links).toContain(`docs/${contract.operationId}.md`)
+    }
+  })
+
+  it('has the licence of the viewer', async () => {
     expect((await ask('/docs/viewer-licence.txt')).text).toMatch(/^MIT License[\s\S]+Scalar/)
+  })
+})
+
+describe('what agents read', () => {
+  it('has the form of llmstxt.org: a title, a summary, and sections of links', async () => {
+    const { text } = await ask('/llms.txt')
+    expect(text).toMatch(
+      new RegExp(`^# Workspace API ${packageJson.version.replaceAll('.', '\\.')}\n\n> [A-Z].+\n\n- `),
+    )
+    const [, ...sections] = text.split('\n## ')
+    for (const section of sections) {
+      const [, blank, ...items] = section.trimEnd().split('\n')
+      expect(blank).toBe('')
+      for (const item of items) expect(item).toMatch(/^- \[[^\]]+\]\([\w./-]+\): \S/)
+    }
+  })
+
+  it.each(BASE_PATHS)('has links that work, one for each operation, under "%s"', async (basePath) => {
+    const { text } = await ask(`${basePath}/llms.txt`)
+    const links = Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, link = '']) => link)
+    for (const { contract } of await loadOperations()) {
+      expect(links).toContain(`docs/${contract.operationId}.md`)
+    }
+    for (const link of links) {
+      const { pathname } = new URL(link, `${ORIGIN}${basePath}/llms.txt`)
+      expect([link, (await ask(pathname)).status]).toEqual([link, 200])
+    }
+  })
+
+  it.each([
+    '/docs/contract.md',
+    '/docs/clients.md',
+    '/docs/schedules.md',
+    '/docs/updatePin.md',
+    '/llms-full.txt',
+  ])('has links in %s that work', async (file) => {
+    const { text } = await ask(file)
+    for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      const { origin, pathname } = new URL(link, ORIGIN + file)
+      if (origin === ORIGIN) expect([link, (await ask(pathname)).status]).toEqual([link, 200])
+      else expect(link).toBe('https://www.standardwebhooks.com')
+    }
+  })
+
+  it('has the guides for API users and every operation in one file, and no page for operators', async () => {
+    const { text } = await ask('/llms-full.txt')
+    for (const title of ['API contract', 'Write a client', 'Receive the runs of schedules']) {
+      expect(text).toContain(`\n# ${title}\n`)
+    }
+    for (const { contract } of await loadOperations()) {
+      expect(text).toContain(`\n## ${contract.summary}\n\n\`${contract.method} ${contract.path}\``)
+    }
+    expect(text).not.toContain('npm run deploy -- ')
+    // A model reads it at once.
+    expect(text.length).toBeLessThan(200_000)
+  })
+
+  it('describes an operation with its parameters, bodies, errors and an example', async () => {
+    const { text } = await ask('/docs/updatePin.md')
+    for (const line of [
+      '# Update a pin',
+      '`PATCH /v1/pins/{resourceType}/{resourceId}` (`updatePin`)',
+      '- `resourceType` (path, "session" or "pull_request" or "project"): The type of the pinned resource.',
+      'Body (application/json)',
+      '  - `target` (object)',
+      '    - `id` (uuid): The ID of the resource of the target pin.',
+      '{"updated":true}',
+    ]) {
+      expect(text.split('\n')).toContain(line)
+    }
+    expect(text).toMatch(/^- 409: .+`pin_limit`\.$/m)
+    expect(text).toMatch(
+      /^curl -X PATCH "\$BASE_URL\/v1\/pins\/session\/[0-9a-f-]{36}" .+"position":"(before|after)"/m,
+    )
   })
 })

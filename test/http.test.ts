@@ -102,7 +102,6 @@ describe('paths and methods', () => {
   })
 
   it.each([
-    '/',
     '/v1',
     '/v1/',
     '/v1/skills/',
@@ -112,8 +111,6 @@ describe('paths and methods', () => {
     `/skills/${ID}`,
     `/api/v1/skills/${ID}`,
     `/public-api/v1/skills/${ID}`,
-    '/api/public-api',
-    '/api/public-api/',
     `${PREFIX}${PREFIX}/v1/skills/${ID}`,
     `/v1/skills/${ID}/files`,
     `/v1/pins/${ID}`,

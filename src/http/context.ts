@@ -5,5 +5,12 @@ import type { Contract } from './contract.ts'
 
 export interface HonoEnvironment {
   Bindings: Environment
-  Variables: { requestId: string; contract?: Contract; caller: Caller; isPage?: boolean }
+  Variables: {
+    requestId: string
+    contract?: Contract
+    caller: Caller
+    /** Headers of pages and their files, instead of those of data. */
+    contentPolicy?: string
+    cacheControl?: string
+  }
 }

@@ -7,6 +7,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
+import packageJson from '../../package.json' with { type: 'json' }
 import { ERROR_STATUSES, type ErrorCode } from '../errors.ts'
 import { isBodyOptional } from '../http/body.ts'
 import type { Contract, Success, Tag } from '../http/contract.ts'
@@ -108,7 +109,7 @@ function describe(operations: readonly Endpoint[]) {
     openapi: '3.1.0',
     info: {
       title: 'Workspace API',
-      version: '1.0.0',
+      version: packageJson.version,
       summary: 'The data that a team of coding agents shares.',
       description:
         'Pins, schedules, session files, skills, profile pictures and environment variables of an organization. ' +

@@ -1,5 +1,5 @@
 /** The Chromium of this machine, and its pages with what they report. */
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 /** @throws if there is none: `CHROMIUM` names it, where it is not at its place in Debian. */
 export function launchChromium(): Promise<Browser> {
@@ -19,8 +19,8 @@ export interface Observed {
 }
 
 /** An empty page, with a storage of its own. */
-export async function newPage(browser: Browser): Promise<Observed> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+export async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Observed> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
   const complaints: string[] = []
   const requested: string[] = []
   page.on('console', (message) => {

@@ -197,7 +197,7 @@ describe('ProjectEnvironments', () => {
     const values = `/v1/projects/${projectId}/environment-variables/TOKEN`
     const answers = await Promise.all([...reads, ...posts])
     expect(answers.map(({ text }) => text).join()).not.toContain('plain-text-value')
-    expect((await Promise.all(posts)).map(({ status }) => status)).toEqual([404, 404, 404, 404])
+    expect((await Promise.all(posts)).map(({ status }) => status)).toEqual([405, 404, 404, 404])
     expect((await organization.call('GET', values)).status).toBe(405)
     expect(await read(organization.id, projectId)).toEqual({ variables: { TOKEN: 'plain-text-value' } })
   })

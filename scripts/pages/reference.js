@@ -2,7 +2,9 @@
 
 const baseUrl = new URL('.', location.href).href.replace(/\/$/, '')
 
-window.Scalar.createApiReference('#reference', {
+// Without the viewer, the list of operations stays. With it, the list would be taken for what a server rendered.
+if (window.Scalar) document.querySelector('#reference').replaceChildren()
+window.Scalar?.createApiReference('#reference', {
   url: `${baseUrl}/openapi.json`,
   servers: [{ url: baseUrl }],
   // A key is forgotten when the page is closed.
