@@ -338,7 +338,7 @@ describe('what agents read', () => {
     }
     expect(text).toMatch(/^- 409: .+`pin_limit`\.$/m)
     expect(text).toMatch(
-      /^curl -X PATCH "\$BASE_URL\/v1\/pins\/session\/[0-9a-f-]{36}" .+"position":"(before|after)"/m,
+      /^curl -X PATCH "\$WORKSPACE_URL\/v1\/pins\/session\/[0-9a-f-]{36}" .+"position":"(before|after)"/m,
     )
   })
 })

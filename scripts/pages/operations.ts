@@ -203,7 +203,7 @@ function exampleOf(operation: Operation, success: Content | undefined): string[]
   const request = [
     'curl',
     ...(method === 'GET' ? [] : [`-X ${method}`]),
-    `"$BASE_URL${filled}${search && `?${search}`}" -H "Authorization: Bearer $API_KEY"`,
+    `"$WORKSPACE_URL${filled}${search && `?${search}`}" -H "Authorization: Bearer $WORKSPACE_API_KEY"`,
     ...(media && isJson
       ? [
           `-H 'Content-Type: ${JSON_TYPE}' -d '${JSON.stringify(media.example ?? sampleOf(media.schema)).replaceAll("'", "'\\''")}'`,
