@@ -257,13 +257,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -458,13 +455,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -567,13 +561,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -629,13 +620,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -707,13 +695,10 @@ from
               (
                 (
                   "apiKeys"."hash" = :keyHash
-                  and (
-                    "apiKeys"."revokedAt" is null
-                    and (
-                      "apiKeys"."expiresAt" is null
-                      or "apiKeys"."expiresAt" > :now
-                    )
-                  )
+                  and case
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                  end is null
                   and (
                     :scope is null
                     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -782,13 +767,10 @@ from
 where
   (
     "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
     and (
       :scope is null
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -823,13 +805,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -931,13 +910,10 @@ where
             (
               (
                 "apiKeys"."hash" = :keyHash
-                and (
-                  "apiKeys"."revokedAt" is null
-                  and (
-                    "apiKeys"."expiresAt" is null
-                    or "apiKeys"."expiresAt" > :now
-                  )
-                )
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
                 and (
                   :scope is null
                   or instr("apiKeys"."scopes", json_quote(:scope)) > 0

@@ -84,13 +84,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -172,13 +169,10 @@ where
     (
       (
         "apiKeys"."hash" = :keyHash
-        and (
-          "apiKeys"."revokedAt" is null
-          and (
-            "apiKeys"."expiresAt" is null
-            or "apiKeys"."expiresAt" > :now
-          )
-        )
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
         and (
           :scope is null
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -394,13 +388,10 @@ where
     (
       (
         "apiKeys"."hash" = :keyHash
-        and (
-          "apiKeys"."revokedAt" is null
-          and (
-            "apiKeys"."expiresAt" is null
-            or "apiKeys"."expiresAt" > :now
-          )
-        )
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
         and (
           :scope is null
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -588,13 +579,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -638,13 +626,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0

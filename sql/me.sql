@@ -21,13 +21,10 @@ from
 where
   (
     "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
     and (
       :scope is null
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0

@@ -36,13 +36,10 @@ where
     (
       (
         "apiKeys"."hash" = :keyHash
-        and (
-          "apiKeys"."revokedAt" is null
-          and (
-            "apiKeys"."expiresAt" is null
-            or "apiKeys"."expiresAt" > :now
-          )
-        )
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
         and (
           :scope is null
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -276,13 +273,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -361,13 +355,10 @@ where
       where
         (
           "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
           and (
             :scope is null
             or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -522,13 +513,10 @@ from
       (
         (
           "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
           and (
             :scope is null
             or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -959,13 +947,10 @@ from
       (
         (
           "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
           and (
             :scope is null
             or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1015,13 +1000,10 @@ from
                 (
                   (
                     "apiKeys"."hash" = :keyHash
-                    and (
-                      "apiKeys"."revokedAt" is null
-                      and (
-                        "apiKeys"."expiresAt" is null
-                        or "apiKeys"."expiresAt" > :now
-                      )
-                    )
+                    and case
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                    end is null
                     and (
                       :scope is null
                       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1247,13 +1229,10 @@ where
     (
       (
         "apiKeys"."hash" = :keyHash
-        and (
-          "apiKeys"."revokedAt" is null
-          and (
-            "apiKeys"."expiresAt" is null
-            or "apiKeys"."expiresAt" > :now
-          )
-        )
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
         and (
           :scope is null
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1418,13 +1397,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0

@@ -37,13 +37,10 @@ where
       (
         (
           "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
           and (
             :scope is null
             or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -84,13 +81,10 @@ where
     (
       (
         "apiKeys"."hash" = :keyHash
-        and (
-          "apiKeys"."revokedAt" is null
-          and (
-            "apiKeys"."expiresAt" is null
-            or "apiKeys"."expiresAt" > :now
-          )
-        )
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
         and (
           :scope is null
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -163,13 +157,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -210,13 +201,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0

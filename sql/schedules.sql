@@ -787,13 +787,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -875,13 +872,10 @@ where
     (
       (
         "apiKeys"."hash" = :keyHash
-        and (
-          "apiKeys"."revokedAt" is null
-          and (
-            "apiKeys"."expiresAt" is null
-            or "apiKeys"."expiresAt" > :now
-          )
-        )
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
         and (
           :scope is null
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -923,13 +917,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -977,13 +968,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1041,13 +1029,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1118,13 +1103,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1168,13 +1150,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1255,13 +1234,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1355,13 +1331,10 @@ where
     (
       (
         "apiKeys"."hash" = :keyHash
-        and (
-          "apiKeys"."revokedAt" is null
-          and (
-            "apiKeys"."expiresAt" is null
-            or "apiKeys"."expiresAt" > :now
-          )
-        )
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
         and (
           :scope is null
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1415,13 +1388,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1481,13 +1451,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1556,13 +1523,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1645,13 +1609,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1706,13 +1667,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0

@@ -32,13 +32,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -143,13 +140,10 @@ where
     (
       (
         "apiKeys"."hash" = :keyHash
-        and (
-          "apiKeys"."revokedAt" is null
-          and (
-            "apiKeys"."expiresAt" is null
-            or "apiKeys"."expiresAt" > :now
-          )
-        )
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
         and (
           :scope is null
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -229,13 +223,10 @@ where
           where
             (
               "apiKeys"."hash" = :keyHash
-              and (
-                "apiKeys"."revokedAt" is null
-                and (
-                  "apiKeys"."expiresAt" is null
-                  or "apiKeys"."expiresAt" > :now
-                )
-              )
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
               and (
                 :scope is null
                 or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -281,13 +272,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -468,13 +456,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -672,13 +657,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -940,13 +922,10 @@ where
           where
             (
               "apiKeys"."hash" = :keyHash
-              and (
-                "apiKeys"."revokedAt" is null
-                and (
-                  "apiKeys"."expiresAt" is null
-                  or "apiKeys"."expiresAt" > :now
-                )
-              )
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
               and (
                 :scope is null
                 or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -986,13 +965,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1090,13 +1066,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -1191,13 +1164,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0

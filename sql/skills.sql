@@ -98,13 +98,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -143,13 +140,10 @@ where
       where
         (
           "apiKeys"."hash" = :keyHash
-          and (
-            "apiKeys"."revokedAt" is null
-            and (
-              "apiKeys"."expiresAt" is null
-              or "apiKeys"."expiresAt" > :now
-            )
-          )
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
           and (
             :scope is null
             or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -182,13 +176,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -243,13 +234,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -332,13 +320,10 @@ from
 where
   (
     "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
     and (
       :scope is null
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -410,13 +395,10 @@ from
 where
   (
     "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
     and (
       :scope is null
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -458,13 +440,10 @@ from
 where
   (
     "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
     and (
       :scope is null
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -491,13 +470,10 @@ where
   (
     (
       "apiKeys"."hash" = :keyHash
-      and (
-        "apiKeys"."revokedAt" is null
-        and (
-          "apiKeys"."expiresAt" is null
-          or "apiKeys"."expiresAt" > :now
-        )
-      )
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
       and (
         :scope is null
         or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -525,13 +501,10 @@ from
 where
   (
     "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
     and (
       :scope is null
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -556,13 +529,10 @@ from
 where
   (
     "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
     and (
       :scope is null
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -587,13 +557,10 @@ from
 where
   (
     "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
     and (
       :scope is null
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -625,13 +592,10 @@ from
 where
   (
     "apiKeys"."hash" = :keyHash
-    and (
-      "apiKeys"."revokedAt" is null
-      and (
-        "apiKeys"."expiresAt" is null
-        or "apiKeys"."expiresAt" > :now
-      )
-    )
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
     and (
       :scope is null
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
@@ -731,13 +695,10 @@ where
         (
           (
             "apiKeys"."hash" = :keyHash
-            and (
-              "apiKeys"."revokedAt" is null
-              and (
-                "apiKeys"."expiresAt" is null
-                or "apiKeys"."expiresAt" > :now
-              )
-            )
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
             and (
               :scope is null
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0

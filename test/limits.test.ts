@@ -340,7 +340,7 @@ describe.each(COUNTED)('the quota of $noun', ({ quota, setting, noun, prepare })
     const refused = await add(3)
     expect([refused.status, refused.body]).toEqual([
       409,
-      { error: `This would exceed the organization's quota of ${most} ${noun}. Delete some first.` },
+      { error: `This would exceed the organization's quota of ${noun}: ${most}. Delete some first.` },
     ])
     if (isPut) expect([(await add(1)).status, (await add(1, 0)).status]).toEqual([200, 200])
     expect(await usedOf(workspace, quota)).toBe(most)
@@ -390,7 +390,7 @@ describe('the quota of bytes of skill files', () => {
     const refused = await send(10, 'POST', '/v1/skills', skill('second', 'x'))
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      "This would exceed the organization's quota of 10 bytes of skill files. Delete some first.",
+      "This would exceed the organization's quota of bytes of skill files: 10. Delete some first.",
     ])
     const second = await send(10, 'POST', '/v1/skills', skill('second'))
     expect([second.status, await usedOf(workspace, 'skills')]).toEqual([201, 2])
@@ -451,7 +451,7 @@ describe('the quota of bytes of environment variables', () => {
     const used = String(row?.sealedValue).length
     expect(await bytes()).toBe(used)
     expect((await put('B', 'é'.repeat(50), 2 * used - 1)).body.error).toBe(
-      `This would exceed the organization's quota of ${2 * used - 1} bytes of encrypted environment variables. Delete some first.`,
+      `This would exceed the organization's quota of bytes of encrypted environment variables: ${2 * used - 1}. Delete some first.`,
     )
     expect((await put('B', 'é'.repeat(50), 2 * used)).status).toBe(201)
     expect([(await put('A', 'x'.repeat(101), 2 * used)).status, await bytes()]).toEqual([409, 2 * used])

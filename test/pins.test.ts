@@ -210,7 +210,7 @@ describe('updatePin', () => {
     const refused = await place(key, extra, 'before', a, { environment })
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      'The user has 3 pins, the most allowed. Remove one first.',
+      'The user has reached the limit of pins: 3. Remove one first.',
     ])
     expect((await place(key, b, 'before', a, { environment })).body).toEqual({ updated: true })
     expect(await workspace.pins()).toHaveLength(3)
@@ -502,7 +502,7 @@ describe('putPin', () => {
     const { status, body } = await put(key, d, { environment })
     expect([status, body]).toEqual([
       409,
-      { error: 'The user has 3 pins, the most allowed. Remove one first.' },
+      { error: 'The user has reached the limit of pins: 3. Remove one first.' },
     ])
     expect(await workspace.pins()).toEqual(names([...pins, c]))
   })

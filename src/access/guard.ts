@@ -2,7 +2,7 @@
  * The guard: the condition that lets a caller act. An operation is one batch. Its first statement checks, the others act,
  * and each of those carries the guard in its own WHERE. The database enforces the guard; the Worker explains a refusal.
  */
-import { and, eq, gt, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { apiKeys } from '../db/schema.ts'
 import { query, unguarded } from '../db/statement.ts'
 
@@ -12,9 +12,10 @@ const scope = sql.placeholder('scope')
 export const now = sql.placeholder('now')
 
 export const isCallersKey = eq(apiKeys.hash, keyHash)
-const isLive = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)))
+/** NULL if the key is live. */
 const keyEnd = sql<'revoked' | 'expired' | null>`case when ${apiKeys.revokedAt} is not null then 'revoked'
   when ${apiKeys.expiresAt} <= ${now} then 'expired' end`
+const isLive = isNull(keyEnd)
 /** Scopes have no character that JSON escapes, so a list has a scope if its text has the quoted scope. */
 export const isInScope = sql`(${scope} is null or instr(${apiKeys.scopes}, json_quote(${scope})) > 0)`
 

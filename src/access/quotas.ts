@@ -57,6 +57,6 @@ const NOUNS: Readonly<Record<Quota, string>> = {
 export function quotaExceeded(quota: Quota, { quotas }: Limits): ApiError {
   return new ApiError(
     'quota_exceeded',
-    `This would exceed the organization's quota of ${quotas[quota]} ${NOUNS[quota]}. Delete some first.`,
+    `This would exceed the organization's quota of ${NOUNS[quota]}: ${quotas[quota]}. Delete some first.`,
   )
 }

@@ -83,8 +83,8 @@ export const requireBytes: MiddlewareHandler<HonoEnvironment> = async (c, next) 
     const problem = {
       wrong: 'is not supported',
       sent: describeSent(type.trim()),
-      allowed: 'the bytes of the file as the body',
-      advice: 'With curl: --data-binary @file instead of --form.',
+      allowed: 'any media type except a form',
+      advice: 'Send the bytes of the file as the body; with curl: --data-binary @file instead of --form.',
     }
     throw await c.get('caller').inputError(describeProblem('Content-Type', problem))
   }

@@ -1,9 +1,12 @@
 /** Finds what a person meant who misspelt a name: "Did you mean timezone?" */
 
 const MOST_ERRORS = 2
+/** No name or path that is known is as long, and comparing one of 15 MiB takes seconds. */
+const MOST_CHARACTERS = 500
 
 /** The candidate that a misspelt name means, if one is close to it. */
 export function closest(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > MOST_CHARACTERS) return undefined
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }))
     .filter(({ distance }) => distance <= MOST_ERRORS)
@@ -13,6 +16,7 @@ export function closest(name: string, candidates: readonly string[]): string | u
 
 /** Like `closest`, or else the candidate that is the beginning of the name, or that the name is the beginning of. */
 export function closestName(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > MOST_CHARACTERS) return undefined
   const sent = fold(name)
   const isPart = (part: string, whole: string) => part.length > 2 && whole.startsWith(part)
   return (
@@ -29,6 +33,7 @@ const BEFORE_RESOURCE = /^(?:\/+(?:api|public-api|v\d+))*(?=\/)/i
  * typing errors. @param templates such as `/v1/projects/{projectId}`.
  */
 export function closestPath(path: string, templates: readonly string[]): string | undefined {
+  if (path.length > MOST_CHARACTERS) return undefined
   const sent = path.replace(BEFORE_RESOURCE, '').replace(/\/+$/, '').split('/').slice(1)
   // An empty segment is a parameter without a value, or a slash too many.
   for (const segments of [sent, sent.filter(Boolean)]) {

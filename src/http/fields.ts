@@ -198,7 +198,7 @@ export function relativePath(max: number, documentation: Documentation = {}) {
       rule(
         isRelativePath,
         'is not a relative path',
-        'a path such as "src/app.ts", without backslashes, control characters, and empty, "." or ".." segments',
+        'a path such as "src/app.ts", without backslashes and control characters, and without empty, "." or ".." segments',
       ),
     )
     .register(docs, { minLength: 1, maxLength: max, ...documentation })

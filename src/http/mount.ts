@@ -110,7 +110,7 @@ function validatorsOf({ contract, query }: Endpoint) {
   const { params, headers, body, bodyLimitBytes, takesSecret, upload } = contract
   return [
     validate('param', params),
-    validate('query', query),
+    validate('query', query, takesSecret),
     ...(headers ? [validate('header', headers)] : []),
     ...(body
       ? [

@@ -75,7 +75,7 @@ function findEnd(text: string): End {
       if (end === index) {
         const orClose = last === '{' || last === '[' ? ` or "${close}"` : ''
         const isTrailing = last === ',' && next === close
-        const advice = isTrailing ? { advice: 'Remove the comma before it.' } : {}
+        const advice = isTrailing ? { advice: `Remove the comma before "${close}".` } : {}
         return { index, allowed: (isName ? NAME : VALUE) + orClose, ...advice }
       }
       index = end

@@ -116,7 +116,8 @@ function problemOf(issue: Issue, value: unknown, validated: Validated): Problem 
   }
   if (value === undefined) return { wrong: 'is missing', allowed }
   if (isRepeated(value, validated)) return { wrong: 'has several values', allowed: 'one value' }
-  const meant = isSecret || !hasLongList(issue) ? undefined : closest(String(value), issue.values.map(String))
+  const isText = typeof value === 'string' && !isSecret
+  const meant = isText && hasLongList(issue) ? closest(value, issue.values.map(String)) : undefined
   return { wrong: wrongBy(issue), sent, allowed, ...(meant && { advice: `Did you mean "${meant}"?` }) }
 }
 

@@ -52,7 +52,7 @@ async function pipeWithDigest(
     }
     await writer.close()
   } catch (error) {
-    await writer.abort(error)
+    await Promise.allSettled([reader.cancel(error), writer.abort(error)])
     throw error
   }
   return hash.digest('hex')

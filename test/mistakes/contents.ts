@@ -26,7 +26,7 @@ export const contents: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'Content-Type is not supported; got "multipart/form-data"; allowed: the bytes of the file as the body. With curl: --data-binary @file instead of --form.',
+        'Content-Type is not supported; got "multipart/form-data"; allowed: any media type except a form. Send the bytes of the file as the body; with curl: --data-binary @file instead of --form.',
     },
     {
       mistake: 'no path',
@@ -51,7 +51,7 @@ export const contents: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'path is not a relative path; got "/etc/passwd"; allowed: a path such as "src/app.ts", without backslashes, control characters, and empty, "." or ".." segments.',
+        'path is not a relative path; got "/etc/passwd"; allowed: a path such as "src/app.ts", without backslashes and control characters, and without empty, "." or ".." segments.',
     },
     {
       mistake: 'a path to the folder above',
@@ -60,7 +60,7 @@ export const contents: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'path is not a relative path; got "../a.txt"; allowed: a path such as "src/app.ts", without backslashes, control characters, and empty, "." or ".." segments.',
+        'path is not a relative path; got "../a.txt"; allowed: a path such as "src/app.ts", without backslashes and control characters, and without empty, "." or ".." segments.',
     },
     {
       mistake: 'a path of Windows',
@@ -69,7 +69,7 @@ export const contents: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'path is not a relative path; got "C:\\\\a.txt"; allowed: a path such as "src/app.ts", without backslashes, control characters, and empty, "." or ".." segments.',
+        'path is not a relative path; got "C:\\\\a.txt"; allowed: a path such as "src/app.ts", without backslashes and control characters, and without empty, "." or ".." segments.',
     },
     {
       mistake: 'filename',
@@ -166,7 +166,7 @@ export const contents: Mistakes = {
       environment: { BYTE_LIMIT: '1' },
       status: 409,
       code: 'quota_exceeded',
-      error: "This would exceed the organization's quota of 1 bytes of session files. Delete some first.",
+      error: "This would exceed the organization's quota of bytes of session files: 1. Delete some first.",
     },
   ],
 
@@ -278,7 +278,7 @@ export const contents: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'files.0.filename is not a relative path; got "../a.md"; allowed: a path such as "src/app.ts", without backslashes, control characters, and empty, "." or ".." segments.',
+        'files.0.filename is not a relative path; got "../a.md"; allowed: a path such as "src/app.ts", without backslashes and control characters, and without empty, "." or ".." segments.',
     },
     {
       mistake: 'contents that are not text',
@@ -334,7 +334,7 @@ export const contents: Mistakes = {
       environment: { SKILL_LIMIT: '1' },
       status: 409,
       code: 'quota_exceeded',
-      error: "This would exceed the organization's quota of 1 skills. Delete some first.",
+      error: "This would exceed the organization's quota of skills: 1. Delete some first.",
     },
   ],
 
@@ -347,7 +347,7 @@ export const contents: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'Content-Type is not supported; got "multipart/form-data"; allowed: the bytes of the file as the body. With curl: --data-binary @file instead of --form.',
+        'Content-Type is not supported; got "multipart/form-data"; allowed: any media type except a form. Send the bytes of the file as the body; with curl: --data-binary @file instead of --form.',
     },
     {
       mistake: 'JSON',
@@ -466,7 +466,7 @@ export const contents: Mistakes = {
       json: { value: 'x' },
       status: 400,
       code: 'invalid_input',
-      error: 'value is not a known query parameter; known: none.',
+      error: '… is not a known query parameter; known: none.',
     },
     {
       mistake: 'Value',

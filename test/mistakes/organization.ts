@@ -69,7 +69,7 @@ export const organization: Mistakes = {
       environment: { PROJECT_LIMIT: '1' },
       status: 409,
       code: 'quota_exceeded',
-      error: "This would exceed the organization's quota of 1 projects. Delete some first.",
+      error: "This would exceed the organization's quota of projects: 1. Delete some first.",
     },
     {
       mistake: 'a name in place of the ID of an agent',
@@ -263,7 +263,7 @@ export const organization: Mistakes = {
       environment: { PIN_LIMIT: '1' },
       status: 409,
       code: 'pin_limit',
-      error: 'The user has 1 pins, the most allowed. Remove one first.',
+      error: 'The user has reached the limit of pins: 1. Remove one first.',
     },
   ],
 
@@ -276,6 +276,15 @@ export const organization: Mistakes = {
       code: 'invalid_input',
       error:
         'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write" or "audit-events:read".',
+    },
+    {
+      mistake: 'an object in place of a scope',
+      request: 'POST /v1/api-keys',
+      json: key({ scopes: [{ toString: 1 }] }),
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write" or "audit-events:read".',
     },
     {
       mistake: 'several scopes that do not exist',
@@ -453,7 +462,7 @@ export const organization: Mistakes = {
       environment: { API_KEY_LIMIT: '1' },
       status: 409,
       code: 'quota_exceeded',
-      error: "This would exceed the organization's quota of 1 API keys. Delete some first.",
+      error: "This would exceed the organization's quota of API keys: 1. Delete some first.",
     },
   ],
 

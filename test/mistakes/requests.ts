@@ -545,7 +545,7 @@ export const requests: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'body is not valid JSON at line 3, column 1; allowed: a name in double quotes. Remove the comma before it.',
+        'body is not valid JSON at line 3, column 1; allowed: a name in double quotes. Remove the comma before "}".',
     },
     {
       mistake: 'a comma too many in a list',
@@ -555,7 +555,7 @@ export const requests: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'body is not valid JSON at line 1, column 35; allowed: an object, an array, a string in double quotes, a number, true, false or null. Remove the comma before it.',
+        'body is not valid JSON at line 1, column 35; allowed: an object, an array, a string in double quotes, a number, true, false or null. Remove the comma before "]".',
     },
     {
       mistake: 'a comma too few',

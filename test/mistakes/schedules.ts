@@ -356,7 +356,7 @@ export const schedules: Mistakes = {
       environment: { SCHEDULE_LIMIT: '1' },
       status: 409,
       code: 'schedule_limit',
-      error: 'The project has 1 schedules, the most allowed. Delete one first.',
+      error: 'The project has reached the limit of schedules: 1. Delete one first.',
     },
     {
       mistake: 'an update of nothing',
@@ -473,7 +473,7 @@ export const schedules: Mistakes = {
       request: 'GET /v1/schedule-preview?cron=@daily&from=1969-12-31T23:59:59Z',
       status: 400,
       code: 'invalid_input',
-      error: 'from is out of range; got "1969-12-31T23:59:59Z"; allowed: an instant from 1970 to 2999.',
+      error: 'from is out of range; got "1969-12-31T23:59:59Z"; allowed: a time from 1970 to 2999.',
     },
     {
       mistake: 'a Unix time',

@@ -63,7 +63,7 @@ class Organization {
   }
 
   async addProject(id: string = newUuid()): Promise<string> {
-    expect((await this.call('PUT', `/v1/projects/${id}`, { name: 'Website' })).status).toBe(200)
+    expect((await this.call('PUT', `/v1/projects/${id}`, { name: 'Website' })).status).toBe(201)
     return id
   }
 

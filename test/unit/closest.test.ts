@@ -21,6 +21,7 @@ it.each([
   ['', undefined],
   ['__proto__', undefined],
   ['x'.repeat(60_000), undefined],
+  ['timezone'.padEnd(501, 'x'), undefined],
 ])('%s means %s', (name, meant) => {
   expect(closestName(name, NAMES)).toBe(meant)
 })

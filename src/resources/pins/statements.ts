@@ -93,7 +93,7 @@ const targetIsPinned = precondition(
 /** Only a new pin counts against the limit. */
 const staysWithinLimit = sql`case when ${isPinned} then true else ${countPins()} < ${sql.placeholder('pinLimit')} end`
 const tooManyPins = ({ limits }: { limits: Limits }) =>
-  new ApiError('pin_limit', `The user has ${limits.pins} pins, the most allowed. Remove one first.`)
+  new ApiError('pin_limit', `The user has reached the limit of pins: ${limits.pins}. Remove one first.`)
 
 export const placeable = requiring([ownPin, targetPin], {
   resourceExists: pinnableResourceExists,

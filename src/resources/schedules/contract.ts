@@ -351,7 +351,7 @@ export const previewScheduleContract = {
     from: z
       .optional(
         time().check(
-          rule((from) => from >= '1970' && from < '3000', 'is out of range', 'an instant from 1970 to 2999'),
+          rule((from) => from >= '1970' && from < '3000', 'is out of range', 'a time from 1970 to 2999'),
         ),
       )
       .register(docs, {

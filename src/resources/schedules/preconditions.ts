@@ -84,7 +84,7 @@ function preconditionsOf(parentType: ParentType) {
     ({ limits }) =>
       new ApiError(
         'schedule_limit',
-        `The ${parentType} has ${limits.schedules} schedules, the most allowed. Delete one first.`,
+        `The ${parentType} has reached the limit of schedules: ${limits.schedules}. Delete one first.`,
       ),
   )
   /** The next run was computed from the cron expression and the time zone that the request read, unless it sets both. */
