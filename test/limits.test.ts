@@ -142,7 +142,7 @@ describe('the quotas of an organization', () => {
     const make = (id = '') => put(`/v1/sessions/${id}`, key, { json: { projectId, name: 'x' }, environment })
     expect([(await make(first)).status, (await make(second)).status]).toEqual([201, 201])
     const refused = await make(third)
-    expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('2 sessions')])
+    expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('sessions: 2')])
     expect((await make(first)).status).toBe(200)
     expect(await usageOf(workspace)).toEqual([2, 0, 0])
     await request('DELETE', `/v1/sessions/${first}`, { key })
@@ -167,9 +167,9 @@ describe('the quotas of an organization', () => {
   })
 
   it.each([
-    ['2 session files', { FILE_LIMIT: '2' }, 'x'],
-    ['20 bytes of session files', { BYTE_LIMIT: '20' }, '1234567890'],
-  ])('limit it to %s; a replaced file is counted once', async (quota, environment, text) => {
+    ['session files: 2', { FILE_LIMIT: '2' }, 'x'],
+    ['bytes of session files: 20', { BYTE_LIMIT: '20' }, '1234567890'],
+  ])('limit %s; a replaced file is counted once', async (quota, environment, text) => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
     const projectId = await workspace.addProject()
