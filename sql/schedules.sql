@@ -135,6 +135,15 @@ where
   )
 on conflict do nothing;
 
+-- recordTick
+insert into
+  "lastTick" ("id", "scheduledAt")
+values
+  (1, :now)
+on conflict ("lastTick"."id") do update
+set
+  "scheduledAt" = max("lastTick"."scheduledAt", excluded."scheduledAt");
+
 -- selectDue
 select
   "organizationId",

@@ -29,15 +29,16 @@ const TASKS = {
 export async function tick(environment: Environment, now: Date): Promise<void> {
   const lateMs = Date.now() - now.getTime()
   const d1 = noUse()
+  const schedules = { due: 0, late: 0 }
   const tickEnvironment: TickEnvironment = { ...environment, DB: instrumented(environment.DB, d1) }
   for (const [task, run] of Object.entries(TASKS)) {
     try {
-      await run(tickEnvironment, now)
+      await run(tickEnvironment, now, schedules)
     } catch (error) {
       console.error(JSON.stringify({ task, failure: describeFailure(error) }))
     }
   }
   if (environment.REQUEST_LOG !== 'off') {
-    console.log(JSON.stringify({ tick: now.toISOString(), lateMs, d1 }))
+    console.log(JSON.stringify({ tick: now.toISOString(), lateMs, schedules, d1 }))
   }
 }

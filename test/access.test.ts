@@ -273,6 +273,7 @@ const BOOKKEEPING = [
   'auditEvents',
   'deletions',
   'orphanedObjects',
+  'lastTick',
   'nextRunRefresh',
   'objectSearches',
   'organizationUsage',

@@ -82,15 +82,16 @@ describe('a refusal', () => {
   const skill = `/v1/skills/${ID}`
   const refused = { RATE_LIMIT: 'on', KEY_RATE_LIMIT: { limit: async () => ({ success: false }) } }
 
-  it.each<[string, number, string, string, Parameters<typeof request>[2]]>([
-    ['without a key', 401, 'GET', skill, {}],
-    ['of a malformed key', 401, 'GET', skill, { key: 'wsk_short' }],
-    ['of too many requests', 429, 'GET', skill, { key: mintToken(), environment: refused }],
-  ])('%s is logged with the operation, and no use', async (_, status, method, path, options) => {
+  it.each<[string, number, string, Parameters<typeof request>[2]]>([
+    ['without a key', 401, 'api_key_missing', {}],
+    ['of a malformed key', 401, 'api_key_invalid', { key: 'wsk_short' }],
+    ['of too many requests', 429, 'rate_limited', { key: mintToken(), environment: refused }],
+  ])('%s is logged with the operation, and no use', async (_, status, errorCode, options) => {
     const environment = { ...options?.environment, ...on }
-    const { headers } = await request(method, path, { ...options, environment })
+    const { headers } = await request('GET', skill, { ...options, environment })
     const requestId = headers.get('X-Request-Id')
-    expect(lines()).toEqual({ log: [{ requestId, operation: 'retrieveSkill', method, status }], error: [] })
+    const line = { requestId, operation: 'retrieveSkill', method: 'GET', status, errorCode }
+    expect(lines()).toEqual({ log: [line], error: [] })
   })
 
   it.each<[string, number, string, string, Record<string, string>]>([
@@ -101,7 +102,9 @@ describe('a refusal', () => {
   ])('%s is logged without an operation', async (_, status, method, path, headers) => {
     const answer = await request(method, path, { headers, environment: on })
     const requestId = answer.headers.get('X-Request-Id')
-    expect(lines()).toEqual({ log: [{ requestId, method, status }], error: [] })
+    const errorCode = answer.headers.get('Error-Code')
+    expect(errorCode).toMatch(/^[a-z_]+$/)
+    expect(lines()).toEqual({ log: [{ requestId, method, status, errorCode }], error: [] })
   })
 
   it.each(['unknown', 'revoked'])('of an %s key is logged without an organization', async (kind) => {
@@ -111,7 +114,9 @@ describe('a refusal', () => {
     const key = kind === 'unknown' ? mintToken() : token
     for (const path of [skill, '/v1/skills/7']) await request('GET', path, { key, environment: on })
     const d1 = { ...NO_USE, calls: 1, rowsRead: expect.any(Number) }
-    const line = { requestId: expect.any(String), operation: 'retrieveSkill', method: 'GET', status: 401, d1 }
+    const errorCode = kind === 'unknown' ? 'api_key_invalid' : 'api_key_revoked'
+    const requestId = expect.any(String)
+    const line = { requestId, operation: 'retrieveSkill', method: 'GET', status: 401, errorCode, d1 }
     expect(lines()).toEqual({ log: [line, line], error: [] })
   })
 
@@ -123,7 +128,10 @@ describe('a refusal', () => {
     const { headers } = await request('GET', path, { key, environment: on })
     const d1 = { ...NO_USE, calls: 1, rowsRead: expect.any(Number) }
     const requestId = headers.get('X-Request-Id')
-    const line = { requestId, organizationId, operation: 'retrieveSkill', method: 'GET', status, d1 }
+    const errorCode = headers.get('Error-Code')
+    expect(errorCode).not.toBeNull()
+    const of = { requestId, organizationId, operation: 'retrieveSkill' }
+    const line = { ...of, method: 'GET', status, errorCode, d1 }
     expect(lines()).toEqual({ log: [line], error: [] })
     expect(lines().log[0].d1.rowsRead).toBeGreaterThan(0)
   })
@@ -162,6 +170,7 @@ describe('what failed', () => {
             operation: 'retrieveSkill',
             method: 'GET',
             status,
+            errorCode: 'internal_error',
             d1: { ...NO_USE, calls: 1 },
             failure: { name: 'Error', stack: expect.any(Array) },
           },
@@ -202,14 +211,43 @@ describe('with REQUEST_LOG off', () => {
 describe('the tick', () => {
   const instant = new Date('2026-03-29T01:00:00.000Z')
 
-  it('is logged in one line, with how late it was and what it asked', async () => {
+  it('is logged in one line, with how late it was, what was due and what it asked', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: instant.getTime() + 1234 })
+    const workspace = await Workspace.create()
+    const [onTime, late] = [
+      await workspace.addSchedule('agent', await workspace.addAgent(), { cron: '* * * * *' }),
+      await workspace.addSchedule('agent', await workspace.addAgent(), { cron: '* * * * *' }),
+    ]
+    const dueAt = (id: string, minutes: number) =>
+      env.DB.prepare('UPDATE "schedules" SET "nextRunAt" = ? WHERE "id" = ?')
+        .bind(new Date(instant.getTime() - minutes * 60_000).toISOString(), id)
+        .run()
+    await dueAt(onTime, 1)
+    await dueAt(late, 2)
+    watched.log.mockClear()
     const use = watchedDatabase()
     await tick({ ...env, ...on, DB: use.DB }, instant)
     const { calls, rowsRead, rowsWritten } = use
     const d1 = { calls, ms: 0, rowsRead, rowsWritten }
-    expect(lines()).toEqual({ log: [{ tick: instant.toISOString(), lateMs: 1234, d1 }], error: [] })
+    const schedules = { due: 2, late: 1 }
+    expect(lines()).toEqual({
+      log: [{ tick: instant.toISOString(), lateMs: 1234, schedules, d1 }],
+      error: [],
+    })
     expect(calls).toBeGreaterThan(1)
+  })
+
+  it('writes one row if nothing is due: when it ran', async () => {
+    // After the ticks of other tests.
+    const later = new Date(Date.now() + 3_600_000)
+    await tick(env, later)
+    const { DB, ...use } = watchedDatabase()
+    await tick({ ...env, DB }, later)
+    const written = use.statements.filter(({ rowsWritten }) => rowsWritten > 0)
+    expect(written).toEqual([expect.objectContaining({ rowsWritten: 1 })])
+    await tick(env, instant)
+    const { results } = await env.DB.prepare('SELECT * FROM "lastTick"').all()
+    expect(results).toEqual([{ id: 1, scheduledAt: later.toISOString() }])
   })
 
   it('is logged after the tasks that failed', async () => {
@@ -217,7 +255,12 @@ describe('the tick', () => {
     await tick({ ...env, ...on, DB }, instant)
     const { log, error } = lines()
     expect(log).toEqual([
-      { tick: instant.toISOString(), lateMs: expect.any(Number), d1: { ...NO_USE, calls: error.length } },
+      {
+        tick: instant.toISOString(),
+        lateMs: expect.any(Number),
+        schedules: { due: 0, late: 0 },
+        d1: { ...NO_USE, calls: error.length },
+      },
     ])
     expect(error.length).toBeGreaterThan(1)
     for (const line of error) expect(Object.keys(line)).toEqual(['task', 'failure'])

@@ -406,6 +406,7 @@ describe.each(versions)('a database at %s', (from) => {
       'runs',
       'missedSpans',
       'nextRunRefresh',
+      'lastTick',
       'deletions',
       'objectSearches',
       'orphanedObjects',

@@ -278,6 +278,13 @@ export const nextRunRefresh = sqliteTable('nextRunRefresh', {
   cursor: integer().notNull(),
 })
 
+/** The last tick: one row, which each tick updates. */
+export const lastTick = sqliteTable('lastTick', {
+  id: integer().primaryKey(),
+  /** The minute for which the tick ran. */
+  scheduledAt: text().notNull(),
+})
+
 /** The audit trail: a row for each change, written in the batch of the change. Kept for a year. */
 export const auditEvents = sqliteTable(
   'auditEvents',

@@ -17,6 +17,7 @@ export function logRequest(c: Context<HonoEnvironment>): void {
     operation: c.get('contract')?.operationId,
     method: c.req.method,
     status: c.res.status,
+    errorCode: c.res.headers.get('Error-Code') ?? undefined,
     d1: caller?.databaseUse,
     ...(hasFailed && { failure: describeFailure(c.error) }),
   }

@@ -150,6 +150,12 @@ const sessionFileDetails: SchemaVersion = {
   objects: { [CONTENT_OF_LOG]: 'done\n' },
 }
 
+const lastTick: SchemaVersion = {
+  migration: '0013_last_tick.sql',
+  becomes: asTheyAre,
+  rows: { lastTick: [{ id: 1, scheduledAt: CHANGED }] },
+}
+
 export const schemaVersions: readonly SchemaVersion[] = [
   initial,
   resourceLives,
@@ -161,6 +167,7 @@ export const schemaVersions: readonly SchemaVersion[] = [
   apiKeyDescendants,
   revisions,
   sessionFileDetails,
+  lastTick,
 ]
 
 /** The names of the migrations, in order. */

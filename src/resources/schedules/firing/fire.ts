@@ -13,7 +13,7 @@ import { latestRun, nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { excluded, insertRow, jsonRows } from '../../../db/rows.ts'
-import { agents, missedSpans, projects, runs, schedules } from '../../../db/schema.ts'
+import { agents, lastTick, missedSpans, projects, runs, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
 import {
   hasParent,
@@ -30,6 +30,8 @@ const PAGE_SIZE = 250
 /** D1 allows 1,000 statements per tick, and a page takes four. */
 const PAGES_A_TICK = 120
 
+const TICK_MS = 60_000
+
 const now = sql.placeholder('now')
 
 /** A schedule with what its next run is computed from. An update requires that both are unchanged. */
@@ -42,6 +44,17 @@ export const scheduleFields = {
   timezone: schedules.timezone,
 }
 export const SCHEDULE_COLUMNS = Object.keys(scheduleFields) as (keyof typeof scheduleFields)[]
+
+/** Shows the operator when the last tick ran. In the first batch of the tick, so it costs no call of its own. */
+export const recordTick = unguarded(() =>
+  query
+    .insert(lastTick)
+    .values({ id: 1, scheduledAt: sql`${now}` })
+    .onConflictDoUpdate({
+      target: lastTick.id,
+      set: { scheduledAt: sql`max(${lastTick.scheduledAt}, ${excluded('scheduledAt')})` },
+    }),
+)
 
 /** The schedules that have been due longest. */
 export const selectDue = unguarded(() =>
@@ -158,11 +171,27 @@ export const updateNextRuns = unguarded(() =>
     .where(isClaimed),
 )
 
-/** Fires schedules page by page, the longest due first. The next tick fires those that remain. */
-export async function fireSchedules({ DB }: TickEnvironment, instant: Date): Promise<void> {
+/** How many schedules were due in a tick, and how many of them more than a minute before it. */
+export interface FiredSchedules {
+  due: number
+  late: number
+}
+
+/**
+ * Fires schedules page by page, the longest due first. The next tick fires those that remain.
+ * @param schedules counts what is fired, for the log.
+ */
+export async function fireSchedules(
+  { DB }: TickEnvironment,
+  instant: Date,
+  schedules: FiredSchedules = { due: 0, late: 0 },
+): Promise<void> {
   const values = { now: instant.toISOString() }
-  let [due] = await runBatch(DB, [selectDue], values)
+  const lateBefore = new Date(instant.getTime() - TICK_MS).toISOString()
+  let [, due] = await runBatch(DB, [recordTick, selectDue], values)
   for (let page = 0; due.length > 0 && page < PAGES_A_TICK; page++) {
+    schedules.due += due.length
+    schedules.late += due.filter(({ dueAt }) => dueAt < lateBefore).length
     const claimed = due.map((schedule) => claimOf(schedule, instant))
     ;[, , , due] = await runBatch(DB, [insertRuns, insertMissedSpans, updateNextRuns, selectDue], {
       ...values,

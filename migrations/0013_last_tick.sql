@@ -1,0 +1,4 @@
+CREATE TABLE `lastTick` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`scheduledAt` text NOT NULL
+);
