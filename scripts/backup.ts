@@ -4,8 +4,11 @@ import { existsSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
+import { objectFolder, saveObjects } from './backups/objects.ts'
 import { snapshot } from './backups/snapshot.ts'
 import { describeScript, parsed, targetOf, temporaryFolder, UsageError, withTarget } from './command-line.ts'
+import { openDatabase } from './database.ts'
+import { ObjectStore } from './objects.ts'
 import { requireStateFolder } from './state-folder.ts'
 
 const options = parsed(
@@ -13,11 +16,18 @@ const options = parsed(
     describeScript(
       'backup',
       'Writes a consistent snapshot of the database to a SQLite file, also while the service runs, and verifies it as a restore does. docs/restore.md says what a backup contains.',
-      ['--output backup.sqlite', '--output backup.sqlite --remote --env staging'],
-    ).requiredOption('--output <file>', 'a file that does not exist yet'),
+      ['--output backup.sqlite', '--output backups/monday.sqlite --with-objects --remote'],
+    )
+      .requiredOption('--output <file>', 'a file that does not exist yet')
+      .option(
+        '--with-objects',
+        'copy the contents of session files and pictures too, to the folder "objects" beside the file; what is there is not copied again',
+      ),
   ),
 ).opts()
 const target = targetOf(options)
+
+const MOST_NAMED = 10
 
 await backUp()
 
@@ -31,6 +41,41 @@ async function backUp(): Promise<void> {
     throw new UsageError(`--output is in a folder that does not exist: ${dirname(output)}.`)
   requireStateFolder(target)
   await writeBackup(output, join(temporaryFolder(`${output}.`), 'backup.sqlite'))
+  if (options.withObjects) await backUpObjects(output)
+}
+
+/** After the snapshot, so that only objects can be missing whose rows were deleted since. */
+async function backUpObjects(output: string): Promise<void> {
+  const store = await ObjectStore.open(target)
+  const database = new DatabaseSync(output, { readOnly: true })
+  const missing = await saveObjects(store, database, objectFolder(output)).finally(() => {
+    database.close()
+    return store.close()
+  })
+  const lost = await stillReferenced(missing)
+  if (missing.length > lost.length)
+    console.log(`${missing.length - lost.length} of them were deleted after the snapshot.`)
+  if (lost.length === 0) return
+  throw new Error(
+    `The object store lacks ${lost.length} objects that rows refer to: ${lost.slice(0, MOST_NAMED).join(', ')}${lost.length > MOST_NAMED ? ', …' : ''}. Their files return 503.`,
+  )
+}
+
+async function stillReferenced(keys: readonly string[]): Promise<unknown[]> {
+  if (keys.length === 0) return []
+  const database = await openDatabase(target)
+  try {
+    const [rows = []] = await database.batch([
+      {
+        sql: `SELECT value AS "key" FROM json_each(?) WHERE value IN (SELECT "objectKey" FROM "sessionFiles")
+          OR value IN (SELECT "objectKey" FROM "profilePictures")`,
+        parameters: [JSON.stringify(keys)],
+      },
+    ])
+    return rows.map(({ key }) => key)
+  } finally {
+    database.close()
+  }
 }
 
 async function writeBackup(output: string, partial: string): Promise<void> {

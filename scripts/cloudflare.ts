@@ -17,6 +17,8 @@ interface Answer<Result> {
   readonly success?: boolean
   readonly result?: Result
   readonly errors?: readonly { readonly code: number; readonly message: string }[]
+  /** The place in a list, if it has more pages. */
+  readonly result_info?: { readonly cursor?: string; readonly is_truncated?: boolean | string }
 }
 
 /**
@@ -38,6 +40,14 @@ export interface AccountDatabase {
   /** The jurisdiction that the data must not leave, such as "eu". */
   readonly jurisdiction?: string | null
   readonly read_replication?: { readonly mode: string }
+  /** In bytes. */
+  readonly file_size?: number
+}
+
+/** A bucket of the account, and the jurisdiction that its objects must not leave. */
+export interface AccountBucket {
+  readonly name: string
+  readonly jurisdiction?: string | undefined
 }
 
 /** One statement, and the values for its `?`. */
@@ -205,24 +215,64 @@ export class Account {
     }
   }
 
+  /** Reads an object of a bucket, or writes it. @returns the response, which may be a failure. */
+  object({ name, jurisdiction }: AccountBucket, key: string, content?: Blob): Promise<Response> {
+    const headers = jurisdiction ? { 'cf-r2-jurisdiction': jurisdiction } : {}
+    const path = key.split('/').map(encodeURIComponent).join('/')
+    return this.#send(`/r2/buckets/${name}/objects/${path}`, {
+      headers,
+      ...(content && { method: 'PUT', body: content }),
+    })
+  }
+
+  /** A page of the objects of a bucket. @param cursor of the page; undefined: the first. */
+  async listObjects(
+    { name, jurisdiction }: AccountBucket,
+    cursor: string | undefined,
+  ): Promise<{ objects: { key: string; size: number }[]; cursor: string | undefined }> {
+    const query = new URLSearchParams({ per_page: '1000', ...(cursor !== undefined && { cursor }) })
+    const path = `/r2/buckets/${name}/objects?${query}`
+    const headers = jurisdiction ? { 'cf-r2-jurisdiction': jurisdiction } : {}
+    const { result, result_info: info } = await this.#answer<{ key: string; size: number }[]>(
+      'GET',
+      path,
+      undefined,
+      headers,
+    )
+    return {
+      objects: result ?? [],
+      cursor: String(info?.is_truncated) === 'true' ? info?.cursor : undefined,
+    }
+  }
+
   async #call<Result>(method: string, path: string, body?: object): Promise<Result | undefined> {
-    const url = `${process.env.CLOUDFLARE_API_BASE_URL ?? API_URL}/accounts/${this.#id}${path}`
-    const response = await this.#send(url, {
+    return (await this.#answer<Result>(method, path, body)).result
+  }
+
+  /** @returns an answer without a result if a resource that is read does not exist. @throws other failures. */
+  async #answer<Result>(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<Result>> {
+    const response = await this.#send(path, {
       method,
       // A synchronous wrangler command between two calls may outlast Cloudflare's keep-alive timeout.
-      headers: { 'Content-Type': 'application/json', Connection: 'close' },
+      headers: { 'Content-Type': 'application/json', Connection: 'close', ...headers },
       ...(body && { body: JSON.stringify(body) }),
     })
     const answer = (await response.json().catch(() => ({}))) as Answer<Result>
-    const { success, result, errors = [] } = answer
-    if (success) return result
-    if (method === 'GET' && errors.some(({ code }) => MISSING_CODES.includes(code))) return undefined
+    const { success, errors = [] } = answer
+    if (success) return answer
+    if (method === 'GET' && errors.some(({ code }) => MISSING_CODES.includes(code))) return {}
     const reasons = errors.map(({ code, message }) => `${message} [code: ${code}]`).join(', ')
     throw new Error(`Cloudflare answered ${method} ${path} with ${response.status} ${reasons}`)
   }
 
   /** Repeats a call that is rate limited, and logs in again if the token has expired. */
-  async #send(url: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
+  async #send(path: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
+    const url = `${process.env.CLOUDFLARE_API_BASE_URL ?? API_URL}/accounts/${this.#id}${path}`
     for (let attempt = 1; ; attempt++) {
       const headers = { ...request.headers, ...this.#headers }
       const response = await fetch(url, { ...request, headers }).catch(({ message, cause }: Error) => {

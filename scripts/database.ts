@@ -14,9 +14,14 @@ import { configFileOf, configurationOf, stateFolder, type Target } from './wrang
 /** `npm run dev` holds the lock for the duration of a batch. */
 const LOCK_TIMEOUT_MS = 10_000
 
+const SIZE = {
+  sql: 'SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size',
+}
+
 export interface CommandDatabase {
   /** Runs the statements in one transaction. @returns the rows of each. */
   batch(queries: readonly Query[]): Promise<Row[][]>
+  sizeBytes(): Promise<number>
   close(): void
 }
 
@@ -25,7 +30,11 @@ export async function openDatabase(target: Target): Promise<CommandDatabase> {
   if (target.remote) {
     const account = await Account.of(target)
     const { uuid } = await requireDeployedDatabase(account, target)
-    return { batch: (queries) => account.query(uuid, queries), close: () => undefined }
+    return {
+      batch: (queries) => account.query(uuid, queries),
+      sizeBytes: async () => (await account.databaseOf(uuid)).file_size ?? 0,
+      close: () => undefined,
+    }
   }
   const file = localDatabaseFile(target)
   if (!existsSync(file)) {
@@ -35,6 +44,7 @@ export async function openDatabase(target: Target): Promise<CommandDatabase> {
   return {
     batch: async (queries) =>
       inTransaction(database, () => queries.map((query) => runQuery(database, query))),
+    sizeBytes: async () => Number(runQuery(database, SIZE)[0]?.bytes),
     close: () => database.close(),
   }
 }

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { IS_SERVICE_TABLE, loadBackup, tableNames } from './backups/backup-file.ts'
+import { objectFolder, putObjectsBack } from './backups/objects.ts'
 import { readLiveKeys, replaceLocal } from './backups/restore-local.ts'
 import {
   fillDatabase,
@@ -28,6 +29,7 @@ import {
   openLocalFile,
   runQuery,
 } from './database.ts'
+import { ObjectStore } from './objects.ts'
 import { requireEmptyOrStateFolder } from './state-folder.ts'
 import { configurationOf, stateFolder, type Target } from './wrangler.ts'
 
@@ -39,6 +41,7 @@ const options = parsed(
       ['--input backup.sqlite', '--time-travel 2026-03-29T01:00:00Z --remote'],
     )
       .option('--input <file>', 'a file that `npm run backup` wrote')
+      .option('--with-objects', 'upload the objects that `npm run backup -- --with-objects` copied')
       .option('--time-travel <instant>', 'with --remote: the state of the database at this time')
       .option('--revoke-all-keys', 'revoke every API key')
       .option('--yes', 'do not ask for confirmation')
@@ -65,6 +68,13 @@ async function restore(target: Target): Promise<void> {
     )
   }
   requireEmptyOrStateFolder(target)
+  if (options.withObjects && instant !== undefined)
+    throw new UsageError('--with-objects needs --input: Time Travel changes no objects.')
+  if (options.withObjects && !existsSync(objectFolder(input ?? ''))) {
+    throw new UsageError(
+      `--with-objects needs the folder ${objectFolder(input ?? '')}, which \`npm run backup -- --with-objects\` makes.`,
+    )
+  }
   if (instant !== undefined) return restoreInstant(target, instant)
   if (!existsSync(input ?? '') || !statSync(input ?? '').isFile()) {
     throw new UsageError(
@@ -79,6 +89,33 @@ async function restore(target: Target): Promise<void> {
   else await restoreLocal(target, backup, file)
 }
 
+/**
+ * Uploads the objects of the backup before the database is replaced, and again after it: until then, the service may
+ * delete an object that no row of the old database refers to.
+ */
+async function withObjects<Result>(
+  target: Target,
+  backup: DatabaseSync,
+  replace: () => Promise<Result> | Result,
+): Promise<Result> {
+  if (!options.withObjects) return replace()
+  const folder = objectFolder(options.input ?? '')
+  const store = await ObjectStore.open(target)
+  try {
+    await putObjectsBack(store, backup, folder)
+    const result = await replace()
+    const missing = await putObjectsBack(store, backup, folder)
+    if (missing.length > 0) {
+      console.error(
+        `${missing.length} objects are neither in ${folder} nor in the bucket. Their files return 503.`,
+      )
+    }
+    return result
+  } finally {
+    await store.close()
+  }
+}
+
 async function restoreLocal(target: Target, backup: DatabaseSync, backupFile: string): Promise<void> {
   const file = localDatabaseFile(target)
   const current = existsSync(file) ? countLocal(file) : {}
@@ -86,12 +123,12 @@ async function restoreLocal(target: Target, backup: DatabaseSync, backupFile: st
   const now = new Date().toISOString()
   const hashes = prepareBackup(backup, policy, now)
   const rows = countRows(backup)
-  backup.close()
   const safetyCopy =
     Object.keys(current).length === 0
       ? undefined
       : `${options.input}.replaced-${now.replaceAll(/[:.]/g, '-')}.sqlite`
-  replaceLocal(file, safetyCopy, { backupFile, policy, hashes })
+  await withObjects(target, backup, () => replaceLocal(file, safetyCopy, { backupFile, policy, hashes }))
+  backup.close()
   if (safetyCopy) console.log(`Copy of the database before the restore: ${safetyCopy}`)
   const database = openLocalFile(file)
   try {
@@ -108,7 +145,7 @@ async function restoreDeployed(place: RemotePlace, backup: DatabaseSync, agreed?
   const name = current?.name ?? databaseConfiguration(target).database_name
   const policy = agreed ?? (await confirmKeyPolicy(`The database ${name}`, 'The backup', before))
   const hashes = prepareBackup(backup, policy, new Date().toISOString())
-  const database = await replaceRemote(place, { backup, policy, hashes })
+  const database = await withObjects(target, backup, () => replaceRemote(place, { backup, policy, hashes }))
   report(before, countRows(backup), await readDeployedKeys(account, database.uuid), remoteFlags(target))
   if (!isDeployed) {
     console.log('Next: npm run deploy, with the ENCRYPTION_KEYS that encrypted the values in the backup.')

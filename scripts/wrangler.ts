@@ -56,12 +56,6 @@ export function applyMigrations(target: Target): string {
   return runWrangler(['d1', 'migrations', 'apply', 'DB', ...flags(target)], target)
 }
 
-/** Writes an object of the store to a file. */
-export function readObject(target: Target, key: string, file: string): void {
-  const bucket = configurationOf(target).r2_buckets.find(({ binding }) => binding === 'OBJECTS')?.bucket_name
-  runWrangler(['r2', 'object', 'get', `${bucket}/${key}`, '--file', file, ...flags(target)], target)
-}
-
 const PARENT_CHECK_MS = 500
 
 /** Wrangler's warnings that do not concern the user: `npm run dev` fires the Cron Trigger itself. */

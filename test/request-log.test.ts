@@ -238,6 +238,7 @@ describe('the tick', () => {
   })
 
   it('writes one row if nothing is due: when it ran', async () => {
+    await env.DB.prepare('DELETE FROM "schedules"').run()
     // After the ticks of other tests.
     const later = new Date(Date.now() + 3_600_000)
     await tick(env, later)

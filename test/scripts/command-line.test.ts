@@ -144,7 +144,14 @@ describe('wrong use', () => {
     ],
     [['skills:push'], "Missing required argument 'folder'."],
     [['deploy', '--user', '..'], '--user is not a user ID; got "..".'],
-    [['organization'], "Missing required argument 'command'."],
+    [['organization'], "Missing required argument 'command'; allowed: list, show, export, delete."],
+    [['organization', 'lst'], "Unknown command 'lst'; allowed: list, show, export, delete."],
+    [['organization', 'export', ID], '--output <folder> is missing.'],
+    [['status', 'all'], 'Too many arguments. Expected 0 arguments but got 1: all.'],
+    [
+      ['backup', '--with-object', '--output', 'new'],
+      "Unknown option '--with-object' (Did you mean --with-objects?).",
+    ],
   ]
 
   it('is one line, and exit code 2', { timeout: 120_000 }, async () => {

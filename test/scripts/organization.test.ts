@@ -1,9 +1,19 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
-import { callScript, startScript } from '../support/commands.ts'
-import { freePort, newFolder, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
+import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
+import { callScript, runScript, startScript } from '../support/commands.ts'
+import {
+  type DevServer,
+  freePort,
+  newFolder,
+  readDemo,
+  startDevServer,
+  stopDevServer,
+} from '../support/dev-server.ts'
 import { countOf, newState, rowsOf } from '../support/local-state.ts'
 
 const state = newState()
@@ -14,11 +24,14 @@ let organizationId: string
 /** Paths that the service stores, and that a file system does not take as they are, or only one of them. */
 const LONG = 'x'.repeat(300)
 const PATHS = ['a.txt', 'src/b.txt', 'd', 'd/e', LONG, `${'y/'.repeat(200)}z`]
-/** Wrangler needs a second to read a content, unless it is empty. */
-const contentOf = (path: string) => (['a.txt', 'd/e'].includes(path) ? `The content of ${path}` : '')
+const contentOf = (path: string) => (path === 'd' ? '' : `The content of ${path}`)
+
+/** Refuses every run. */
+const receiver = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
+let server: DevServer
 
 beforeAll(async () => {
-  const server = await startDevServer(state, await freePort())
+  server = await startDevServer(state, await freePort())
   demo = readDemo(state)
   const { apiKey, sessionId, projectId } = demo.otherOrganization
   const grace = new Service(demo.baseUrl, apiKey)
@@ -30,12 +43,91 @@ beforeAll(async () => {
   await grace.send('PUT', `/v1/projects/${projectId}/environment-variables/TOKEN`, { value: 'a secret' })
   const { body } = await grace.send<{ organization: { id: string } }>('GET', '/v1/me')
   organizationId = body.organization.id
-  await stopDevServer(server)
 })
 
 afterAll(() => {
+  receiver.close()
   rmSync(state, { recursive: true })
   rmSync(files, { recursive: true })
+})
+
+const persist = ['--persist-to', state]
+
+describe('npm run status', () => {
+  const readStatus = () => JSON.parse(callScript('status', '--json', ...persist))
+  const tick = () => fetch(`${demo.baseUrl}/cdn-cgi/handler/scheduled`)
+
+  it('shows organizations, and the runs that a failing run endpoint leaves', {
+    timeout: 60_000,
+  }, async () => {
+    await rowsOf(
+      state,
+      `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${crypto.randomUUID()}', 'Initech', '2026') RETURNING 1`,
+    )
+    const before = readStatus()
+    expect(before).toMatchObject({
+      schema: { isCurrent: true },
+      schedules: { late: 0 },
+      runs: { pending: expect.any(Number), failedLastDay: 0 },
+      organizations: [
+        { name: 'Acme' },
+        { name: 'Globex', id: organizationId },
+        { name: 'Initech', liveKeys: 0 },
+      ],
+    })
+    const of = (name: string, status = readStatus()) =>
+      status.organizations.find((each: { name: string }) => each.name === name)
+    expect(of('Globex', before).usage).toMatchObject({
+      files: { used: PATHS.length, quota: 1_000_000 },
+      bytes: { used: PATHS.reduce((sum, path) => sum + contentOf(path).length, 0), quota: 100_000_000_000 },
+    })
+    const [size] = await rowsOf(
+      state,
+      'SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size',
+    )
+    expect(before.database).toEqual({ sizeBytes: size?.bytes, limitBytes: 10_000_000_000 })
+
+    const { apiKey, agentId } = demo.otherOrganization
+    const grace = new Service(demo.baseUrl, apiKey)
+    const { port } = receiver.address() as AddressInfo
+    await grace.send('PUT', '/v1/run-endpoint', { url: `http://127.0.0.1:${port}` })
+    const { body } = await grace.send<{ id: string }>('POST', `/v1/agents/${agentId}/schedules`, {
+      cron: '0 0 1 1 *',
+    })
+    await rowsOf(
+      state,
+      `UPDATE "schedules" SET "nextRunAt" = '2026-01-01T00:00:00.000Z' WHERE "id" = '${body.id}' RETURNING 1`,
+    )
+    expect(readStatus().schedules).toEqual({ nextDueAt: '2026-01-01T00:00:00.000Z', late: 1 })
+    await tick()
+    const pending = of('Globex', before).runsPending
+    await expect
+      .poll(() => of('Globex'), { timeout: 20_000 })
+      .toMatchObject({ runsPending: pending + 1, runsFailedLastDay: 0 })
+    expect(Date.now() - Date.parse(readStatus().lastTickAt)).toBeLessThan(60_000)
+    await expect
+      .poll(() => countOf(state, `"runs" WHERE "scheduleId" = '${body.id}' AND "attempts" = 1`))
+      .toBe(1)
+    // The next attempt is the last one.
+    const now = new Date().toISOString()
+    await rowsOf(
+      state,
+      `UPDATE "runs" SET "attempts" = 5, "scheduledAt" = '${now}', "id" = '${runIdOf(body.id, now)}', "sendAfter" = '${now}' WHERE "scheduleId" = '${body.id}' RETURNING 1`,
+    )
+    await tick()
+    await expect
+      .poll(() => of('Globex'), { timeout: 20_000 })
+      .toMatchObject({ runsPending: pending, runsFailedLastDay: 1 })
+    expect(readStatus().runs.failedLastDay).toBe(1)
+
+    const lines = callScript('status', ...persist).split('\n')
+    expect(lines).toContainEqual(expect.stringMatching(/^Runs +\d+ pending; 1 failed in the last 24 hours$/))
+    expect(lines).toContainEqual(expect.stringMatching(/^Schema +\d{4}_\S+\.sql, current$/))
+    expect(lines).toContainEqual(expect.stringMatching(/^Size +\d\.\d MB, < 1 % of 10 GB$/))
+    expect(lines).toContainEqual(
+      expect.stringMatching(new RegExp(`^Globex +${organizationId} +\\d+ +${pending} +1 +\\S.* \\(.*%\\)$`)),
+    )
+  })
 })
 
 describe('npm run organization', () => {
@@ -59,9 +151,41 @@ describe('npm run organization', () => {
   const exportTo = (output: string) =>
     callScript('organization', 'export', organizationId, '--output', output, '--persist-to', state)
 
-  it('exports all of an organization but its secrets', async () => {
+  it('lists and shows organizations, by ID or unique name', async () => {
+    expect(callScript('organization', 'list', ...persist)).toMatch(
+      new RegExp(`^NAME .*\nAcme .*\nGlobex +${organizationId} .*\nInitech .*\n$`),
+    )
+    const byName = callScript('organization', 'show', 'Globex', ...persist)
+    expect(byName).toMatch(new RegExp(`^ +${PATHS.length} of 1,000,000 files \\(< 1 %\\)$`, 'm'))
+    expect(callScript('organization', 'show', organizationId.toUpperCase(), ...persist)).toBe(byName)
+    const [other] = await rowsOf(
+      state,
+      `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${crypto.randomUUID()}', 'Globex', '2026') RETURNING "id"`,
+    )
+    expect(
+      await runScript('organization', ['delete', 'Globex', '--name', 'Globex', ...persist]),
+    ).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        new RegExp(`^2 organizations have the name "Globex"; pass one of their IDs: .*${other?.id}`),
+      ),
+    })
+    await rowsOf(state, `DELETE FROM "organizations" WHERE "id" = '${other?.id}' RETURNING 1`)
+    expect(await runScript('organization', ['show', 'Nobody', ...persist])).toMatchObject({
+      status: 1,
+      stderr:
+        'There is no organization with this name; got "Nobody". To list them: npm run organization -- list\n',
+    })
+  })
+
+  it('exports all of an organization but its secrets, while the service runs', async () => {
     const output = join(files, 'globex')
-    exportTo(output)
+    const printed = exportTo(output)
+    await stopDevServer(server)
+    expect(printed).toMatch(
+      new RegExp(`: [\\d,]+ rows of \\d+ tables, ${PATHS.length + 1} files of [\\d,]+ bytes, 0 missing\n$`),
+    )
     for (const [table, count] of Object.entries(await countsOf('='))) {
       const file = join(output, `${table}.jsonl`)
       const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
@@ -87,6 +211,40 @@ describe('npm run organization', () => {
     expect(() => exportTo(output)).toThrow(/does not exist yet/)
   })
 
+  it('continues an export that was interrupted, and completes what is cut off', () => {
+    const output = join(files, 'globex')
+    const read = () =>
+      Object.fromEntries(
+        readdirSync(output, { recursive: true, withFileTypes: true })
+          .filter((each) => each.isFile() && each.name !== 'export.json')
+          .map(({ parentPath, name }) => [
+            join(parentPath, name),
+            readFileSync(join(parentPath, name), 'utf8').split('\n').sort(),
+          ]),
+      )
+    const whole = read()
+    const { organizationId, startedAt } = JSON.parse(readFileSync(join(output, 'export.json'), 'utf8'))
+    const interrupt = () =>
+      writeFileSync(join(output, 'export.json'), JSON.stringify({ organizationId, startedAt }))
+    interrupt()
+    rmSync(join(output, 'skills.jsonl'))
+    const contents = join(output, 'contents.jsonl')
+    // The process ended while it wrote the last line.
+    writeFileSync(contents, readFileSync(contents, 'utf8').slice(0, -10))
+    const [cut = '', gone = ''] = Object.keys(whole).filter(
+      (file) => !file.endsWith('.jsonl') && whole[file]?.join('') !== '',
+    )
+    writeFileSync(cut, 'The c')
+    rmSync(gone)
+    expect(exportTo(output)).toContain(`Continuing the export of ${startedAt}\n`)
+    expect(read()).toEqual(whole)
+    writeFileSync(
+      join(output, 'export.json'),
+      JSON.stringify({ organizationId: crypto.randomUUID(), startedAt }),
+    )
+    expect(() => exportTo(output)).toThrow(/exists already/)
+  })
+
   it('writes nothing outside of its folder, whatever the rows say', async () => {
     const before = await rowsOf(state, 'SELECT "id", "sessionId", "path" FROM "sessionFiles"')
     const places = ['../../../escaped', `${files}/escaped`, '..', '.', '', 'a\\..\\b']
@@ -105,7 +263,7 @@ describe('npm run organization', () => {
     const written = readdirSync(output, { recursive: true, withFileTypes: true }).filter((each) =>
       each.isFile(),
     )
-    expect(written.filter(({ name }) => !name.endsWith('.jsonl'))).toHaveLength(PATHS.length + 1)
+    expect(written.filter(({ name }) => !/\.jsonl?$/.test(name))).toHaveLength(PATHS.length + 1)
     for (const { id, sessionId, path } of before) {
       await rowsOf(
         state,

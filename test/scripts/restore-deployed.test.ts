@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +11,7 @@ import { newFolder } from '../support/dev-server.ts'
 import { endProjects, newAccount, newProject, run, TOML } from '../support/project.ts'
 
 const WORKER = 'workspace-api'
+const BUCKET = 'workspace-api-objects'
 /** How wrangler uploads a Worker that is deployed already. */
 const UPLOAD = `POST /workers/scripts/${WORKER}/versions`
 const KEYS = 1200
@@ -72,7 +73,7 @@ async function newDeployment() {
     .run(ORGANIZATION, 'skill', 'SKILL.md', 'file', LARGE_CONTENT)
   sqlite
     .prepare(
-      `INSERT INTO "schedules" VALUES (?, 'project', 'website', 's', '* * * * *', 'UTC', ?, NULL, ?, ?, ?, NULL, NULL, NULL)`,
+      `INSERT INTO "schedules" VALUES (?, 'project', 'website', 's', '* * * * *', 'UTC', ?, NULL, ?, ?, ?, NULL, NULL, NULL, 'r')`,
     )
     .run(ORGANIZATION, createdAt, createdAt, createdAt, createdAt)
   return {
@@ -134,6 +135,69 @@ const acceptsChanges = (sqlite: DatabaseSync) => {
     return false
   }
 }
+
+describe('the objects of a deployment', () => {
+  const TABLES = `INSERT INTO "sessionFiles" ("organizationId", "sessionId", "id", "path", "objectKey", "sizeBytes", "createdAt", "updatedAt")
+    SELECT ?1, 'session', value ->> 0, value ->> 1, value ->> 2, value ->> 3, '2026', '2026' FROM json_each(?2)`
+  const content = (index: number) => Buffer.from(`The content of ${index}\n`)
+  const COUNT = 30
+
+  async function withFiles() {
+    const deployment = await newDeployment()
+    const { api, first } = deployment
+    const rows = Array.from({ length: COUNT }, (_, index) => {
+      const key = `session-files/${ORGANIZATION}/${crypto.randomUUID()}`
+      api.objects.set(`${BUCKET}/${key}`, content(index))
+      return [crypto.randomUUID(), `src/${index}.txt`, key, content(index).length]
+    })
+    first.sqlite.prepare(TABLES).run(ORGANIZATION, JSON.stringify(rows))
+    return deployment
+  }
+
+  it('are exported, eight at once and again after a failure, and are in its status', async () => {
+    const { api, command, first } = await withFiles()
+    api.failing = { call: /^GET workspace-api-objects\//, status: 503 }
+    const output = join(files, 'export')
+    expect(await command('organization', 'export', 'COMMIT;', '--output', output)).toMatchObject({ code: 0 })
+    for (let index = 0; index < COUNT; index++) {
+      expect(readFileSync(join(output, 'files', 'session', 'src', `${index}.txt`))).toEqual(content(index))
+    }
+    const { printed } = await command('status', '--json')
+    const size = first.sqlite
+      .prepare('SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size')
+      .get()
+    expect(JSON.parse(printed)).toMatchObject({
+      database: { sizeBytes: size?.bytes },
+      liveKeys: KEYS,
+      organizations: [{ id: ORGANIZATION, usage: { files: { used: COUNT } } }],
+    })
+  })
+
+  it.runIf(process.env.LONG)('are backed up, and restored to a bucket that lost them', async () => {
+    const { api, command, restore, first } = await withFiles()
+    const folder = join(files, 'with-objects')
+    mkdirSync(folder)
+    const file = join(folder, 'backup.sqlite')
+    const [lost = ''] = api.objects.keys()
+    const saved = new Map(api.objects)
+    api.objects.delete(lost)
+    expect(await command('backup', '--output', file, '--with-objects')).toMatchObject({
+      code: 1,
+      printed: expect.stringContaining('The object store lacks 1 objects that rows refer to'),
+    })
+    api.objects.set(lost, saved.get(lost) ?? Buffer.from(''))
+    rmSync(file)
+    const again = await command('backup', '--output', file, '--with-objects')
+    expect(again.printed).toContain(`${COUNT} objects, 1 copied now, 0 missing`)
+
+    for (const key of [...api.objects.keys()].slice(3)) api.objects.delete(key)
+    first.sqlite.exec('DELETE FROM "sessionFiles"')
+    const restored = await restore('--input', file, '--with-objects')
+    expect(restored.printed).toContain(`${COUNT} in the backup, ${COUNT - 3} uploaded now, 0 missing`)
+    expect(restored.code).toBe(0)
+    expect(new Map([...api.objects].sort())).toEqual(new Map([...saved].sort()))
+  })
+})
 
 /** Each makes an account and deploys to it, so they run in the long form. */
 const describeInLongForm = describe.runIf(process.env.LONG)

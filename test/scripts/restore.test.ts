@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import {
   copyFileSync,
   mkdirSync,
@@ -169,6 +170,62 @@ describe('a backup', () => {
     await expect(run('backup', '--output', join(files, 'x'), '--persist-to', files)).rejects.toThrow(
       /There is no database in/,
     )
+  })
+})
+
+describe('a backup with objects', () => {
+  const folder = join(files, 'whole')
+  const file = join(folder, 'backup.sqlite')
+  const contentsOf = async (place: string) => {
+    const output = newFolder()
+    await run(
+      'organization',
+      'export',
+      demo.organizationId,
+      '--output',
+      join(output, 'export'),
+      '--persist-to',
+      place,
+    )
+    const found = readdirSync(output, { recursive: true, withFileTypes: true }).filter(
+      (each) => each.isFile() && !/\.jsonl?$/.test(each.name),
+    )
+    const contents = found.map(({ parentPath, name }) => {
+      const path = join(parentPath, name)
+      return [path.slice(output.length), readFileSync(path, 'base64')]
+    })
+    rmSync(output, { recursive: true })
+    return contents.sort()
+  }
+
+  it('is restored byte for byte into a new place, and copies and uploads nothing twice', async () => {
+    mkdirSync(folder)
+    const data = randomBytes(300_000)
+    await service(demo.apiKey).send('PUT', `/v1/sessions/${demo.sessionId}/files?path=random.bin`, data)
+    await run('backup', '--output', file, '--with-objects', '--persist-to', state)
+    const printed = await run(
+      'backup',
+      '--output',
+      join(folder, 'next.sqlite'),
+      '--with-objects',
+      '--persist-to',
+      state,
+    )
+    expect(printed).toMatch(/objects: \d+ objects, 0 copied now, 0 missing\n$/)
+
+    const place = newFolder()
+    const args = ['--yes', '--input', file, '--with-objects', '--persist-to', place]
+    expect(await run('restore', ...args)).toMatch(/ (\d+) in the backup, \1 uploaded now, 0 missing\n/)
+    expect(await run('restore', ...args)).toMatch(/ 0 uploaded now, 0 missing\n/)
+    const contents = await contentsOf(place)
+    expect(contents).toEqual(await contentsOf(state))
+    expect(contents.map(([, content]) => content)).toContain(data.toString('base64'))
+    rmSync(place, { recursive: true })
+
+    rmSync(join(folder, 'objects'), { recursive: true })
+    await expect(
+      run('restore', '--yes', '--input', file, '--with-objects', '--persist-to', newFolder()),
+    ).rejects.toThrow(/--with-objects needs the folder/)
   })
 })
 

@@ -3,7 +3,7 @@
  * databases are SQLite, so that migrations and statements run.
  */
 import { rmSync } from 'node:fs'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -64,9 +64,28 @@ class Failure extends Error {
   }
 }
 
+/** A page of a list that is continued by a cursor. */
+class Page {
+  readonly result: object[]
+  readonly result_info: object
+
+  constructor(result: object[], cursor: string | undefined) {
+    this.result = result
+    this.result_info = { per_page: result.length, is_truncated: cursor !== undefined, cursor: cursor ?? '' }
+  }
+}
+
+const OBJECT_PATH = /\/r2\/buckets\/([^/]+)\/objects\/([^?]+)/
+
+function isObject({ url = '' }: IncomingMessage): boolean {
+  return OBJECT_PATH.test(url)
+}
+
 export class CloudflareApi {
   readonly databases: Database[] = []
   readonly buckets: string[] = []
+  /** The objects of all buckets, by `bucket/key`. */
+  readonly objects = new Map<string, Buffer>()
   readonly queues: string[] = []
   /** Of each queue. */
   readonly consumers = new Map<string, Consumer>()
@@ -91,6 +110,7 @@ export class CloudflareApi {
   readonly #server = createServer(async (request, response) => {
     const dump = /^\/dumps\/([^/]+)$/.exec(request.url ?? '')
     if (dump) return response.end(dumpOf(this.#database(dump[1]).sqlite))
+    if (isObject(request)) return this.#answerObject(request, response)
     const { status, body } = await this.#answer(request)
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
   })
@@ -157,13 +177,43 @@ export class CloudflareApi {
         if (!match) continue
         const result = answer({ names: match.slice(1), query: url.searchParams, body })
         this.watch(named)
-        return { status: 200, body: { success: true, errors: [], messages: [], result } }
+        const answered = result instanceof Page ? result : { result }
+        return { status: 200, body: { success: true, errors: [], messages: [], ...answered } }
       }
       throw new Failure(404, 7003, `There is no ${named}`)
     } catch (error) {
       const { status = 500, code = 1, message } = error as Failure
       return { status, body: { success: false, errors: [{ code, message }], messages: [], result: null } }
     }
+  }
+
+  /** An object is its bytes, and not JSON. */
+  async #answerObject(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, bucket = '', key = ''] = OBJECT_PATH.exec(request.url ?? '') ?? []
+    const named = `${request.method} ${bucket}/${decodeURIComponent(key)}`
+    this.calls.push(named)
+    this.watch(named)
+    const content = request.method === 'PUT' ? await bytesOf(request) : undefined
+    const fail = (status: number, code: number, message: string) =>
+      response
+        .writeHead(status, { 'Content-Type': 'application/json' })
+        .end(JSON.stringify({ success: false, errors: [{ code, message }], messages: [], result: null }))
+    if (this.failing && this.#isCall(this.failing.call, named, undefined)) {
+      const { status } = this.failing
+      this.failing = undefined
+      fail(status, 1, 'A failure on purpose')
+      return
+    }
+    const place = `${bucket}/${decodeURIComponent(key)}`
+    if (!this.buckets.includes(bucket)) fail(404, 10006, 'The specified bucket does not exist.')
+    else if (content) {
+      this.objects.set(place, content)
+      const result = { key: decodeURIComponent(key), size: String(content.length) }
+      response
+        .writeHead(200, { 'Content-Type': 'application/json' })
+        .end(JSON.stringify({ success: true, errors: [], messages: [], result }))
+    } else if (this.objects.has(place)) response.writeHead(200).end(this.objects.get(place))
+    else fail(404, 10007, 'The specified key does not exist.')
   }
 
   #isCall(
@@ -229,6 +279,23 @@ export class CloudflareApi {
       ({ names: [name = ''] }) => {
         if (this.buckets.includes(name)) return { name }
         throw new Failure(404, 10006, 'The specified bucket does not exist.')
+      },
+    ],
+
+    [
+      /^GET \/r2\/buckets\/([^/]+)\/objects$/,
+      ({ names: [name], query }) => {
+        const [perPage, after] = [Number(query.get('per_page') ?? 20), query.get('cursor') ?? '']
+        const keys = [...this.objects.keys()]
+          .filter((place) => place.startsWith(`${name}/`))
+          .map((place) => place.slice(`${name}/`.length))
+          .sort()
+          .filter((key) => key > after)
+        const page = keys.slice(0, perPage)
+        return new Page(
+          page.map((key) => ({ key, size: this.objects.get(`${name}/${key}`)?.length })),
+          keys.length > perPage ? page.at(-1) : undefined,
+        )
       },
     ],
 
@@ -357,8 +424,18 @@ export class CloudflareApi {
   }
 }
 
-function described({ uuid, name, read_replication }: Database) {
-  return { uuid, name, read_replication, version: 'production', num_tables: 0, file_size: 0 }
+function described({ uuid, name, read_replication, sqlite }: Database) {
+  const size = sqlite
+    .prepare('SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size')
+    .get()
+  return {
+    uuid,
+    name,
+    read_replication,
+    version: 'production',
+    num_tables: 0,
+    file_size: Number(size?.bytes),
+  }
 }
 
 /** The rows of each statement, all of them in one transaction. */
@@ -436,13 +513,17 @@ function dumpOf(sqlite: DatabaseSync): string {
 
 /** JSON, or the fields of a form. */
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  const bytes = Buffer.concat(chunks)
+  const bytes = await bytesOf(request)
   const type = request.headers['content-type'] ?? ''
   if (type.startsWith('multipart/')) {
     const form = await new Response(bytes, { headers: { 'Content-Type': type } }).formData()
     return Object.fromEntries(form)
   }
   return bytes.length === 0 ? undefined : JSON.parse(bytes.toString())
+}
+
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
