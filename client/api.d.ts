@@ -1,220 +1,6 @@
 /** Generated from the OpenAPI document by `npm run openapi`. */
 
 export interface paths {
-    "/v1/pins/{resourceType}/{resourceId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Put a pin
-         * @description Pins a resource at the end of the list. If the resource is pinned already, its position does not change.
-         *
-         *     Scope: `pins:write`, with an API key that acts as a user.
-         */
-        put: operations["putPin"];
-        post?: never;
-        /**
-         * Delete a pin
-         * @description Unpins a resource.
-         *
-         *     Scope: `pins:write`, with an API key that acts as a user.
-         */
-        delete: operations["deletePin"];
-        options?: never;
-        head?: never;
-        /**
-         * Update a pin
-         * @description Moves the pin of a resource directly before or after another pin of the user. If the resource is not pinned yet, it is pinned there. The order is one list across all types.
-         *
-         *     Scope: `pins:write`, with an API key that acts as a user.
-         */
-        patch: operations["updatePin"];
-        trace?: never;
-    };
-    "/v1/projects/{projectId}/schedules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List project schedules
-         * @description Lists the schedules of the project, oldest first.
-         *
-         *     Scope: `schedules:read`.
-         */
-        get: operations["listProjectSchedules"];
-        put?: never;
-        /**
-         * Create a project schedule
-         * @description Creates a recurring build schedule for a project.
-         *
-         *     Scope: `schedules:write`.
-         */
-        post: operations["createProjectSchedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/agents/{agentId}/schedules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List agent schedules
-         * @description Lists the schedules of the agent, oldest first.
-         *
-         *     Scope: `schedules:read`.
-         */
-        get: operations["listAgentSchedules"];
-        put?: never;
-        /**
-         * Create an agent schedule
-         * @description Creates a recurring schedule for an agent. Its cron expression is evaluated in UTC.
-         *
-         *     Scope: `schedules:write`.
-         */
-        post: operations["createAgentSchedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/sessions/{sessionId}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List session files
-         * @description Lists the files of a session in order of creation, without their contents. Pass `nextCursor` as `cursor` to get the next page.
-         *
-         *     Scope: `session-files:read`.
-         */
-        get: operations["listSessionFiles"];
-        /**
-         * Put a session file
-         * @description Stores the body, and its `Content-Type`, as the file at a path. If a file exists at the path, it keeps its ID and gets the new content.
-         *
-         *     Scope: `session-files:write`.
-         */
-        put: operations["putSessionFile"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/skills/{skillId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a skill
-         * @description Returns a skill of the organization with all of its files.
-         *
-         *     Scope: `skills:read`.
-         */
-        get: operations["retrieveSkill"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a skill
-         * @description Deletes a skill with all of its files.
-         *
-         *     Scope: `skills:write`.
-         */
-        delete: operations["deleteSkill"];
-        options?: never;
-        head?: never;
-        /**
-         * Update a skill
-         * @description Changes the given fields of a skill. If `files` is given, it replaces all files; a file whose filename stays the same keeps its ID.
-         *
-         *     Scope: `skills:write`.
-         */
-        patch: operations["updateSkill"];
-        trace?: never;
-    };
-    "/v1/users/{userId}/profile-picture": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a profile picture
-         * @description Returns the profile picture of any user of the organization.
-         *
-         *     Scope: `profile-picture:read`.
-         */
-        get: operations["retrieveProfilePicture"];
-        /**
-         * Put a profile picture
-         * @description Stores the body as the profile picture of the user that the API key acts as, in place of the current one.
-         *
-         *     Scope: `profile-picture:write`, with an API key that acts as a user.
-         */
-        put: operations["putProfilePicture"];
-        post?: never;
-        /**
-         * Delete a profile picture
-         * @description Deletes the profile picture of the user that the API key acts as. Succeeds if there is none.
-         *
-         *     Scope: `profile-picture:write`, with an API key that acts as a user.
-         */
-        delete: operations["deleteProfilePicture"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/projects/{projectId}/environment-variables/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Put a project environment variable
-         * @description Stores one variable encrypted. An existing variable gets the new value.
-         *
-         *     Scope: `environment-variables:write`.
-         */
-        put: operations["putEnvironmentVariable"];
-        post?: never;
-        /**
-         * Delete a project environment variable
-         * @description Deletes one encrypted environment variable of a project.
-         *
-         *     Scope: `environment-variables:write`.
-         */
-        delete: operations["deleteEnvironmentVariable"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/me": {
         parameters: {
             query?: never;
@@ -331,6 +117,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List projects
+         * @description Lists the projects of the organization, sorted by ID.
+         *
+         *     Scope: `projects:read`.
+         */
+        get: operations["listProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectId}": {
         parameters: {
             query?: never;
@@ -371,7 +179,7 @@ export interface paths {
         patch: operations["updateProject"];
         trace?: never;
     };
-    "/v1/projects": {
+    "/v1/agents": {
         parameters: {
             query?: never;
             header?: never;
@@ -379,12 +187,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List projects
-         * @description Lists the projects of the organization, sorted by ID.
+         * List agents
+         * @description Lists the agents of the organization, sorted by ID.
          *
-         *     Scope: `projects:read`.
+         *     Scope: `agents:read`.
          */
-        get: operations["listProjects"];
+        get: operations["listAgents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -433,7 +241,7 @@ export interface paths {
         patch: operations["updateAgent"];
         trace?: never;
     };
-    "/v1/agents": {
+    "/v1/sessions": {
         parameters: {
             query?: never;
             header?: never;
@@ -441,12 +249,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List agents
-         * @description Lists the agents of the organization, sorted by ID.
+         * List sessions
+         * @description Lists the sessions of the organization, sorted by ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
          *
-         *     Scope: `agents:read`.
+         *     Scope: `sessions:read`.
          */
-        get: operations["listAgents"];
+        get: operations["listSessions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -489,7 +297,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/sessions": {
+    "/v1/pull-requests": {
         parameters: {
             query?: never;
             header?: never;
@@ -497,12 +305,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List sessions
-         * @description Lists the sessions of the organization, sorted by ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
+         * List pull requests
+         * @description Lists the pull requests of the organization, sorted by ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
          *
-         *     Scope: `sessions:read`.
+         *     Scope: `pull-requests:read`.
          */
-        get: operations["listSessions"];
+        get: operations["listPullRequests"];
         put?: never;
         post?: never;
         delete?: never;
@@ -545,7 +353,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/pull-requests": {
+    "/v1/users": {
         parameters: {
             query?: never;
             header?: never;
@@ -553,12 +361,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List pull requests
-         * @description Lists the pull requests of the organization, sorted by ID. An API key that is restricted to projects has to name one of its projects in `projectId`.
+         * List users
+         * @description Lists the users of the organization, sorted by ID.
          *
-         *     Scope: `pull-requests:read`.
+         *     Scope: `users:read`.
          */
-        get: operations["listPullRequests"];
+        get: operations["listUsers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -601,28 +409,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List users
-         * @description Lists the users of the organization, sorted by ID.
-         *
-         *     Scope: `users:read`.
-         */
-        get: operations["listUsers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/pins": {
         parameters: {
             query?: never;
@@ -639,6 +425,68 @@ export interface paths {
         get: operations["listPins"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pins/{resourceType}/{resourceId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put a pin
+         * @description Pins a resource at the end of the list. If the resource is pinned already, its position does not change.
+         *
+         *     Scope: `pins:write`, with an API key that acts as a user.
+         */
+        put: operations["putPin"];
+        post?: never;
+        /**
+         * Delete a pin
+         * @description Unpins a resource.
+         *
+         *     Scope: `pins:write`, with an API key that acts as a user.
+         */
+        delete: operations["deletePin"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a pin
+         * @description Moves the pin of a resource directly before or after another pin of the user. If the resource is not pinned yet, it is pinned there. The order is one list across all types.
+         *
+         *     Scope: `pins:write`, with an API key that acts as a user.
+         */
+        patch: operations["updatePin"];
+        trace?: never;
+    };
+    "/v1/projects/{projectId}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List project schedules
+         * @description Lists the schedules of the project, oldest first.
+         *
+         *     Scope: `schedules:read`.
+         */
+        get: operations["listProjectSchedules"];
+        put?: never;
+        /**
+         * Create a project schedule
+         * @description Creates a recurring build schedule for a project.
+         *
+         *     Scope: `schedules:write`.
+         */
+        post: operations["createProjectSchedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -677,6 +525,34 @@ export interface paths {
          *     Scope: `schedules:write`.
          */
         patch: operations["updateProjectSchedule"];
+        trace?: never;
+    };
+    "/v1/agents/{agentId}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agent schedules
+         * @description Lists the schedules of the agent, oldest first.
+         *
+         *     Scope: `schedules:read`.
+         */
+        get: operations["listAgentSchedules"];
+        put?: never;
+        /**
+         * Create an agent schedule
+         * @description Creates a recurring schedule for an agent. Its cron expression is evaluated in UTC.
+         *
+         *     Scope: `schedules:write`.
+         */
+        post: operations["createAgentSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/agents/{agentId}/schedules/{scheduleId}": {
@@ -913,6 +789,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{sessionId}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List session files
+         * @description Lists the files of a session in order of creation, without their contents. Pass `nextCursor` as `cursor` to get the next page.
+         *
+         *     Scope: `session-files:read`.
+         */
+        get: operations["listSessionFiles"];
+        /**
+         * Put a session file
+         * @description Stores the body, and its `Content-Type`, as the file at a path. If a file exists at the path, it keeps its ID and gets the new content.
+         *
+         *     Scope: `session-files:write`.
+         */
+        put: operations["putSessionFile"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{sessionId}/files/{fileId}": {
         parameters: {
             query?: never;
@@ -991,6 +895,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/skills/{skillId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a skill
+         * @description Returns a skill of the organization with all of its files.
+         *
+         *     Scope: `skills:read`.
+         */
+        get: operations["retrieveSkill"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a skill
+         * @description Deletes a skill with all of its files.
+         *
+         *     Scope: `skills:write`.
+         */
+        delete: operations["deleteSkill"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a skill
+         * @description Changes the given fields of a skill. If `files` is given, it replaces all files; a file whose filename stays the same keeps its ID.
+         *
+         *     Scope: `skills:write`.
+         */
+        patch: operations["updateSkill"];
+        trace?: never;
+    };
+    "/v1/users/{userId}/profile-picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a profile picture
+         * @description Returns the profile picture of any user of the organization.
+         *
+         *     Scope: `profile-picture:read`.
+         */
+        get: operations["retrieveProfilePicture"];
+        /**
+         * Put a profile picture
+         * @description Stores the body as the profile picture of the user that the API key acts as, in place of the current one.
+         *
+         *     Scope: `profile-picture:write`, with an API key that acts as a user.
+         */
+        put: operations["putProfilePicture"];
+        post?: never;
+        /**
+         * Delete a profile picture
+         * @description Deletes the profile picture of the user that the API key acts as. Succeeds if there is none.
+         *
+         *     Scope: `profile-picture:write`, with an API key that acts as a user.
+         */
+        delete: operations["deleteProfilePicture"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectId}/environment-variables": {
         parameters: {
             query?: never;
@@ -1014,6 +986,34 @@ export interface paths {
          */
         post: operations["setEnvironmentVariables"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{projectId}/environment-variables/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put a project environment variable
+         * @description Stores one variable encrypted. An existing variable gets the new value.
+         *
+         *     Scope: `environment-variables:write`.
+         */
+        put: operations["putEnvironmentVariable"];
+        post?: never;
+        /**
+         * Delete a project environment variable
+         * @description Deletes one encrypted environment variable of a project.
+         *
+         *     Scope: `environment-variables:write`.
+         */
+        delete: operations["deleteEnvironmentVariable"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1046,116 +1046,11 @@ export interface components {
     schemas: {
         /**
          * @example {
-         *       "placement": {
-         *         "target": {
-         *           "type": "project",
-         *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
-         *         },
-         *         "position": "before"
-         *       }
-         *     }
-         */
-        PinPlacement: {
-            placement: {
-                target: {
-                    /**
-                     * @description The type of the resource of the target pin.
-                     * @enum {string}
-                     */
-                    type: "session" | "pull_request" | "project";
-                    /**
-                     * Format: uuid
-                     * @description The ID of the resource of the target pin.
-                     * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-                     */
-                    id: string;
-                };
-                /**
-                 * @description Whether the pin goes before or after the target.
-                 * @enum {string}
-                 */
-                position: "before" | "after";
-            };
-        };
-        /**
-         * @example {
-         *       "cron": "30 9 * * mon-fri",
-         *       "timezone": "Europe/Paris"
-         *     }
-         */
-        NewProjectSchedule: {
-            /**
-             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
-             * @example 30 9 * * mon-fri
-             */
-            cron: string;
-            /**
-             * @description An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.
-             * @example Europe/Paris
-             */
-            timezone: string;
-        };
-        /**
-         * @example {
-         *       "cron": "0 6 * * *"
-         *     }
-         */
-        NewAgentSchedule: {
-            /**
-             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
-             * @example 30 9 * * mon-fri
-             */
-            cron: string;
-        };
-        /**
-         * @example {
-         *       "files": [
-         *         {
-         *           "filename": "SKILL.md",
-         *           "content": "---\nname: release-notes\n---\n"
-         *         }
-         *       ]
-         *     }
-         */
-        SkillUpdate: {
-            /**
-             * @description Unique in the organization.
-             * @example release-notes
-             */
-            name?: string;
-            /** @description What the skill does, and when to use it. */
-            description?: string;
-            files?: components["schemas"]["NewSkillFile"][];
-        };
-        NewSkillFile: {
-            /**
-             * @description The path of the file, relative to the folder of the skill.
-             * @example SKILL.md
-             */
-            filename: string;
-            /** @description Text of up to 1 MiB in UTF-8. */
-            content: string;
-        };
-        /**
-         * @example {
-         *       "value": "postgres://app@db.internal/shop"
-         *     }
-         */
-        EnvironmentVariableValue: {
-            /**
-             * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it.
-             * @example postgres://app@db.internal/shop
-             */
-            value: string;
-        };
-        /**
-         * @example {
          *       "name": "laptop",
          *       "scopes": [
          *         "pins:read",
          *         "pins:write"
-         *       ],
-         *       "expiresAt": "2027-03-29T01:00:00.000Z"
+         *       ]
          *     }
          */
         NewApiKey: {
@@ -1257,6 +1152,56 @@ export interface components {
         };
         /**
          * @example {
+         *       "placement": {
+         *         "target": {
+         *           "type": "pull_request",
+         *           "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903"
+         *         },
+         *         "position": "after"
+         *       }
+         *     }
+         */
+        PinPlacement: {
+            placement: {
+                target: {
+                    /**
+                     * @description The type of the resource of the target pin.
+                     * @enum {string}
+                     */
+                    type: "session" | "pull_request" | "project";
+                    /**
+                     * Format: uuid
+                     * @description The ID of the resource of the target pin.
+                     */
+                    id: string;
+                };
+                /**
+                 * @description Whether the pin goes before or after the target.
+                 * @enum {string}
+                 */
+                position: "before" | "after";
+            };
+        };
+        /**
+         * @example {
+         *       "cron": "30 9 * * mon-fri",
+         *       "timezone": "Europe/Paris"
+         *     }
+         */
+        NewProjectSchedule: {
+            /**
+             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @example 30 9 * * mon-fri
+             */
+            cron: string;
+            /**
+             * @description An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.
+             * @example Europe/Paris
+             */
+            timezone: string;
+        };
+        /**
+         * @example {
          *       "enabled": false
          *     }
          */
@@ -1273,6 +1218,18 @@ export interface components {
             timezone?: string;
             /** @description False pauses the schedule. True resumes it from now on. */
             enabled?: boolean;
+        };
+        /**
+         * @example {
+         *       "cron": "0 6 * * *"
+         *     }
+         */
+        NewAgentSchedule: {
+            /**
+             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @example 30 9 * * mon-fri
+             */
+            cron: string;
         };
         /**
          * @example {
@@ -1309,12 +1266,12 @@ export interface components {
         };
         /**
          * @example {
-         *       "name": "release-notes",
-         *       "description": "Writes release notes from merged pull requests.",
+         *       "name": "commit-messages",
+         *       "description": "Writes commit messages from staged changes.",
          *       "files": [
          *         {
          *           "filename": "SKILL.md",
-         *           "content": "---\nname: release-notes\n---\n"
+         *           "content": "---\nname: commit-messages\ndescription: Writes commit messages from staged changes.\n---\n\n1. List the changes.\n2. Write one line for each, for the people who read it.\n"
          *         }
          *       ]
          *     }
@@ -1328,6 +1285,35 @@ export interface components {
             /** @description What the skill does, and when to use it. */
             description: string;
             files: components["schemas"]["NewSkillFile"][];
+        };
+        NewSkillFile: {
+            /**
+             * @description The path of the file, relative to the folder of the skill.
+             * @example SKILL.md
+             */
+            filename: string;
+            /** @description Text of up to 1 MiB in UTF-8. */
+            content: string;
+        };
+        /**
+         * @example {
+         *       "files": [
+         *         {
+         *           "filename": "SKILL.md",
+         *           "content": "---\nname: release-notes\ndescription: Writes release notes from merged pull requests.\n---\n\n1. List the changes.\n2. Write one line for each, for the people who read it.\n"
+         *         }
+         *       ]
+         *     }
+         */
+        SkillUpdate: {
+            /**
+             * @description Unique in the organization.
+             * @example release-notes
+             */
+            name?: string;
+            /** @description What the skill does, and when to use it. */
+            description?: string;
+            files?: components["schemas"]["NewSkillFile"][];
         };
         /**
          * @example {
@@ -1355,53 +1341,51 @@ export interface components {
         };
         /**
          * @example {
+         *       "value": "postgres://app@db.internal/shop"
+         *     }
+         */
+        EnvironmentVariableValue: {
+            /**
+             * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it.
+             * @example postgres://app@db.internal/shop
+             */
+            value: string;
+        };
+        /**
+         * @example {
          *       "type": "schedule.run",
-         *       "timestamp": "2026-03-27T14:30:00.000Z",
+         *       "timestamp": "2026-03-30T07:30:00.000Z",
          *       "data": {
-         *         "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
-         *         "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+         *         "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+         *         "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
          *         "projectId": "website",
          *         "agentId": null,
          *         "cron": "30 9 * * mon-fri",
          *         "timezone": "Europe/Paris",
-         *         "scheduledAt": "2026-03-27T14:30:00.000Z"
+         *         "scheduledAt": "2026-03-30T07:30:00.000Z"
          *       }
          *     }
          */
         ScheduleRunMessage: {
             /** @constant */
             type: "schedule.run";
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             timestamp: string;
             data: {
                 /**
                  * Format: uuid
                  * @description The ID of the run. It is the same for every attempt, so that a receiver can recognize a repeated delivery.
-                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
                  */
                 id: string;
-                /**
-                 * Format: uuid
-                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-                 */
+                /** Format: uuid */
                 scheduleId: string;
                 projectId: string | null;
                 agentId: string | null;
                 cron: string;
                 timezone: string;
-                /**
-                 * Format: date-time
-                 * @example 2026-03-29T01:00:00.000Z
-                 */
+                /** Format: date-time */
                 scheduledAt: string;
             };
-        };
-        PinUpdate: {
-            /** @description False if the pin was already at this position. */
-            updated: boolean;
         };
         /**
          * @example {
@@ -1412,297 +1396,9 @@ export interface components {
             /** @description What is wrong and what to change. */
             error: string;
         };
-        Pin: {
-            /**
-             * @description The type of the pinned resource.
-             * @enum {string}
-             */
-            resourceType: "session" | "pull_request" | "project";
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            resourceId: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-        };
-        PinDeletion: {
-            /** @constant */
-            deleted: true;
-            /**
-             * @description The type of the resource.
-             * @enum {string}
-             */
-            resourceType: "session" | "pull_request" | "project";
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            resourceId: string;
-        };
-        ProjectSchedule: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-            projectId: string;
-            cron: string;
-            timezone: string;
-            /** @description The time since which the schedule is enabled; null while it is paused. */
-            enabledAt: string | null;
-            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
-            lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused. */
-            nextRunAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-        };
-        ProjectSchedulePage: {
-            items: components["schemas"]["ProjectScheduleState"][];
-            /** @description The `cursor` of the next page; null on the last page. */
-            nextCursor: string | null;
-        };
-        ProjectScheduleState: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-            projectId: string;
-            cron: string;
-            timezone: string;
-            /** @description The time since which the schedule is enabled; null while it is paused. */
-            enabledAt: string | null;
-            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
-            lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused. */
-            nextRunAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-            /** @description Why the service paused the schedule; null if it did not. Resuming the schedule clears it. */
-            pausedReason: string | null;
-        };
-        AgentSchedule: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            agentId: string;
-            cron: string;
-            /** @description The time since which the schedule is enabled; null while it is paused. */
-            enabledAt: string | null;
-            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
-            lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused. */
-            nextRunAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-        };
-        AgentSchedulePage: {
-            items: components["schemas"]["AgentScheduleState"][];
-            /** @description The `cursor` of the next page; null on the last page. */
-            nextCursor: string | null;
-        };
-        AgentScheduleState: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            agentId: string;
-            cron: string;
-            /** @description The time since which the schedule is enabled; null while it is paused. */
-            enabledAt: string | null;
-            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
-            lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused. */
-            nextRunAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-            /** @description Why the service paused the schedule; null if it did not. Resuming the schedule clears it. */
-            pausedReason: string | null;
-        };
-        SessionFilePage: {
-            items: components["schemas"]["SessionFile"][];
-            /** @description The `cursor` of the next page; null on the last page. */
-            nextCursor: string | null;
-        };
-        SessionFile: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            sessionId: string;
-            path: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-        };
-        SessionFileDetails: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            sessionId: string;
-            path: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-            /** @description The size of the content. */
-            sizeBytes: number;
-            /** @description The `Content-Type` of the upload; `application/octet-stream` if it had none. */
-            contentType: string;
-            /** @description The SHA-256 of the content, in lower-case hexadecimal; null if the service stored the content before it computed digests. */
-            sha256: string | null;
-        };
-        Skill: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-            name: string;
-            description: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-            /** @description All files of the skill, sorted by filename. */
-            files: components["schemas"]["SkillFile"][];
-        };
-        SkillFile: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-            filename: string;
-            /** @description The text of the file, exactly as stored. */
-            content: string;
-        };
-        SkillDeletion: {
-            /** @constant */
-            deleted: true;
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-        };
-        ProfilePictureDeletion: {
-            userId: string;
-            /** @constant */
-            deleted: true;
-        };
-        ProfilePicture: {
-            userId: string;
-            /** @enum {string} */
-            contentType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-        };
-        EnvironmentVariableDeletion: {
-            /** @constant */
-            deleted: true;
-            key: string;
-        };
-        EnvironmentVariable: {
-            key: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-        };
         Me: {
             organization: {
-                /**
-                 * Format: uuid
-                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-                 */
+                /** Format: uuid */
                 id: string;
                 name: string;
             };
@@ -1712,10 +1408,7 @@ export interface components {
                 name: string;
             } | null;
             apiKey: {
-                /**
-                 * Format: uuid
-                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-                 */
+                /** Format: uuid */
                 id: string;
                 name: string;
                 scopes: string[];
@@ -1726,10 +1419,7 @@ export interface components {
             };
         };
         ApiKeyWithToken: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             id: string;
             name: string;
             scopes: string[];
@@ -1743,10 +1433,7 @@ export interface components {
             rotatedAt: string | null;
             /** @description The last use, to the hour; null before the first. */
             lastUsedAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
             /** @description The token to send as `Authorization: Bearer`. No other response contains it. */
             token: string;
@@ -1757,10 +1444,7 @@ export interface components {
             nextCursor: string | null;
         };
         ApiKey: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             id: string;
             name: string;
             scopes: string[];
@@ -1774,19 +1458,13 @@ export interface components {
             rotatedAt: string | null;
             /** @description The last use, to the hour; null before the first. */
             lastUsedAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
         };
         ApiKeyDeletion: {
             /** @constant */
             deleted: true;
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             id: string;
             /** @description How many other keys the request revoked; 0 unless `descendants` is true. */
             descendants: number;
@@ -1797,10 +1475,7 @@ export interface components {
             nextCursor: string | null;
         };
         AuditEvent: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             id: string;
             /** @description The `operationId` of the change. */
             operation: string;
@@ -1809,7 +1484,6 @@ export interface components {
             /**
              * Format: uuid
              * @description The API key that made the change.
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             apiKeyId: string;
             /** @description The user that the API key acts as; null if it acts as none. */
@@ -1817,14 +1491,15 @@ export interface components {
             /**
              * Format: uuid
              * @description The `X-Request-Id` of the response.
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             requestId: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
+        };
+        ProjectPage: {
+            items: components["schemas"]["Project"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            nextCursor: string | null;
         };
         Project: {
             /**
@@ -1835,49 +1510,12 @@ export interface components {
             name: string;
             /** @description When the project was archived; null if it is not archived. */
             archivedAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             updatedAt: string;
         };
         ProjectDeletion: {
-            /** @constant */
-            deleted: true;
-            id: string;
-        };
-        ProjectPage: {
-            items: components["schemas"]["Project"][];
-            /** @description The `cursor` of the next page; null on the last page. */
-            nextCursor: string | null;
-        };
-        Agent: {
-            /**
-             * Format: uuid
-             * @description The agent.
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
-            id: string;
-            name: string;
-            /** @description When the agent was archived; null if it is not archived. */
-            archivedAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
-            updatedAt: string;
-        };
-        AgentDeletion: {
             /** @constant */
             deleted: true;
             id: string;
@@ -1887,27 +1525,22 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
-        Session: {
+        Agent: {
             /**
              * Format: uuid
-             * @description The session.
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             * @description The agent.
+             * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
              */
             id: string;
-            projectId: string;
             name: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** @description When the agent was archived; null if it is not archived. */
+            archivedAt: string | null;
+            /** Format: date-time */
             createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             updatedAt: string;
         };
-        SessionDeletion: {
+        AgentDeletion: {
             /** @constant */
             deleted: true;
             id: string;
@@ -1917,24 +1550,42 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
-        PullRequest: {
+        Session: {
             /**
              * Format: uuid
-             * @description The pull request.
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             * @description The session.
+             * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
              */
             id: string;
             projectId: string;
             name: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        SessionDeletion: {
+            /** @constant */
+            deleted: true;
+            id: string;
+        };
+        PullRequestPage: {
+            items: components["schemas"]["PullRequest"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            nextCursor: string | null;
+        };
+        PullRequest: {
             /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
+             * Format: uuid
+             * @description The pull request.
+             * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903
              */
+            id: string;
+            projectId: string;
+            name: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
             updatedAt: string;
         };
         PullRequestDeletion: {
@@ -1942,8 +1593,8 @@ export interface components {
             deleted: true;
             id: string;
         };
-        PullRequestPage: {
-            items: components["schemas"]["PullRequest"][];
+        UserPage: {
+            items: components["schemas"]["User"][];
             /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
@@ -1954,15 +1605,9 @@ export interface components {
              */
             id: string;
             name: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             updatedAt: string;
         };
         UserDeletion: {
@@ -1970,14 +1615,20 @@ export interface components {
             deleted: true;
             id: string;
         };
-        UserPage: {
-            items: components["schemas"]["User"][];
-            /** @description The `cursor` of the next page; null on the last page. */
-            nextCursor: string | null;
-        };
         PinPage: {
             items: (components["schemas"]["Pin"] | components["schemas"]["PinWithResource"])[];
             nextCursor: null;
+        };
+        Pin: {
+            /**
+             * @description The type of the pinned resource.
+             * @enum {string}
+             */
+            resourceType: "session" | "pull_request" | "project";
+            /** Format: uuid */
+            resourceId: string;
+            /** Format: date-time */
+            createdAt: string;
         };
         PinWithResource: {
             /**
@@ -1985,23 +1636,14 @@ export interface components {
              * @enum {string}
              */
             resourceType: "session" | "pull_request" | "project";
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             resourceId: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
             resource: components["schemas"]["PinnedResource"];
         };
         PinnedResource: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             id: string;
             name: string;
             /** @description The project of the session or pull request; null for a project. */
@@ -2009,51 +1651,130 @@ export interface components {
             /** @description When the project was archived; null if it is not, and for a session or pull request. */
             archivedAt: string | null;
         };
-        ProjectScheduleDeletion: {
+        PinUpdate: {
+            /** @description False if the pin was already at this position. */
+            updated: boolean;
+        };
+        PinDeletion: {
             /** @constant */
             deleted: true;
             /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+             * @description The type of the resource.
+             * @enum {string}
              */
+            resourceType: "session" | "pull_request" | "project";
+            /** Format: uuid */
+            resourceId: string;
+        };
+        ProjectSchedule: {
+            /** Format: uuid */
             id: string;
+            projectId: string;
+            cron: string;
+            timezone: string;
+            /** @description The time since which the schedule is enabled; null while it is paused. */
+            enabledAt: string | null;
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
+            lastRunAt: string | null;
+            /** @description When the schedule fires next; null while it is paused. */
+            nextRunAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        ProjectSchedulePage: {
+            items: components["schemas"]["ProjectScheduleState"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            nextCursor: string | null;
+        };
+        ProjectScheduleState: {
+            /** Format: uuid */
+            id: string;
+            projectId: string;
+            cron: string;
+            timezone: string;
+            /** @description The time since which the schedule is enabled; null while it is paused. */
+            enabledAt: string | null;
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
+            lastRunAt: string | null;
+            /** @description When the schedule fires next; null while it is paused. */
+            nextRunAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description Why the service paused the schedule; null if it did not. Resuming the schedule clears it. */
+            pausedReason: string | null;
+        };
+        ProjectScheduleDeletion: {
+            /** @constant */
+            deleted: true;
+            /** Format: uuid */
+            id: string;
+        };
+        AgentSchedule: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            agentId: string;
+            cron: string;
+            /** @description The time since which the schedule is enabled; null while it is paused. */
+            enabledAt: string | null;
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
+            lastRunAt: string | null;
+            /** @description When the schedule fires next; null while it is paused. */
+            nextRunAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        AgentSchedulePage: {
+            items: components["schemas"]["AgentScheduleState"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            nextCursor: string | null;
+        };
+        AgentScheduleState: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            agentId: string;
+            cron: string;
+            /** @description The time since which the schedule is enabled; null while it is paused. */
+            enabledAt: string | null;
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
+            lastRunAt: string | null;
+            /** @description When the schedule fires next; null while it is paused. */
+            nextRunAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description Why the service paused the schedule; null if it did not. Resuming the schedule clears it. */
+            pausedReason: string | null;
         };
         AgentScheduleDeletion: {
             /** @constant */
             deleted: true;
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             id: string;
         };
         SchedulePreview: {
             items: {
-                /**
-                 * Format: date-time
-                 * @example 2026-03-29T01:00:00.000Z
-                 */
+                /** Format: date-time */
                 at: string;
                 /** @description The local time in the time zone, with its UTC offset. */
                 localTime: string;
             }[];
         };
-        ProjectScheduleRunPage: {
-            items: components["schemas"]["Run"][];
-            /** @description The `cursor` of the next page; null on the last page. */
-            nextCursor: string | null;
-        };
         Run: {
             /**
              * Format: uuid
              * @description The ID is the same for every delivery of the run. IDs sort by `scheduledAt`.
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
              */
             id: string;
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             scheduleId: string;
             /** @description The project of the schedule; null for the schedule of an agent. */
             projectId: string | null;
@@ -2073,21 +1794,10 @@ export interface components {
             attempts: number;
             /** @description The error of the last delivery attempt, or why the run was skipped. */
             lastError: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             updatedAt: string;
-        };
-        AgentScheduleRunPage: {
-            items: components["schemas"]["Run"][];
-            /** @description The `cursor` of the next page; null on the last page. */
-            nextCursor: string | null;
         };
         RunPage: {
             items: components["schemas"]["Run"][];
@@ -2098,15 +1808,9 @@ export interface components {
             url: string;
             /** @description Until when deliveries are also signed with the previous secret; null if there is none. */
             previousSecretExpiresAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             updatedAt: string;
             /** @description The secret that signs deliveries; null if the run endpoint is not new. */
             secret: string | null;
@@ -2115,15 +1819,9 @@ export interface components {
             url: string;
             /** @description Until when deliveries are also signed with the previous secret; null if there is none. */
             previousSecretExpiresAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             updatedAt: string;
         };
         RunEndpointDeletion: {
@@ -2134,26 +1832,69 @@ export interface components {
             url: string;
             /** @description Until when deliveries are also signed with the previous secret; null if there is none. */
             previousSecretExpiresAt: string | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             updatedAt: string;
             secret: string;
+        };
+        SessionFileDetails: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            sessionId: string;
+            path: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description The size of the content. */
+            sizeBytes: number;
+            /** @description The `Content-Type` of the upload; `application/octet-stream` if it had none. */
+            contentType: string;
+            /** @description The SHA-256 of the content, in lower-case hexadecimal; null if the service stored the content before it computed digests. */
+            sha256: string | null;
+        };
+        SessionFilePage: {
+            items: components["schemas"]["SessionFile"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            nextCursor: string | null;
+        };
+        SessionFile: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            sessionId: string;
+            path: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
         };
         SessionFileDeletion: {
             /** @constant */
             deleted: true;
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             id: string;
+        };
+        Skill: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description All files of the skill, sorted by filename. */
+            files: components["schemas"]["SkillFile"][];
+        };
+        SkillFile: {
+            /** Format: uuid */
+            id: string;
+            filename: string;
+            /** @description The text of the file, exactly as stored. */
+            content: string;
         };
         SkillPage: {
             items: components["schemas"]["SkillSummary"][];
@@ -2161,22 +1902,41 @@ export interface components {
             nextCursor: string | null;
         };
         SkillSummary: {
-            /**
-             * Format: uuid
-             * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
-             */
+            /** Format: uuid */
             id: string;
             name: string;
             description: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
             createdAt: string;
-            /**
-             * Format: date-time
-             * @example 2026-03-29T01:00:00.000Z
-             */
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        SkillDeletion: {
+            /** @constant */
+            deleted: true;
+            /** Format: uuid */
+            id: string;
+        };
+        ProfilePicture: {
+            userId: string;
+            /** @enum {string} */
+            contentType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        ProfilePictureDeletion: {
+            userId: string;
+            /** @constant */
+            deleted: true;
+        };
+        EnvironmentVariables: {
+            items: components["schemas"]["EnvironmentVariable"][];
+        };
+        EnvironmentVariable: {
+            key: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
             updatedAt: string;
         };
         EnvironmentVariablePage: {
@@ -2184,2805 +1944,480 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
         };
-        EnvironmentVariables: {
-            items: components["schemas"]["EnvironmentVariable"][];
+        EnvironmentVariableDeletion: {
+            /** @constant */
+            deleted: true;
+            key: string;
         };
     };
-    responses: never;
-    parameters: never;
+    responses: {
+        /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. `Error-Code`: `api_key_missing`, `api_key_invalid`, `api_key_expired`, `api_key_revoked`, `method_not_allowed`, `body_too_large`, `rate_limited`, `headers_too_large`. */
+        ServiceError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
+        InvalidInputOrMissingScope: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
+        ProjectForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
+        ProjectNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no agent with this agentId. `Error-Code`: `agent_not_found`. */
+        AgentNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no session with this sessionId. `Error-Code`: `session_not_found`. */
+        SessionNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
+        SessionDeleted: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Internal error. `Error-Code`: `internal_error`. */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
+        Unavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no skill with this skillId. `Error-Code`: `skill_not_found`. */
+        SkillNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
+        InvalidInputOrMissingScopeOrUserRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key acts as another user. `Error-Code`: `other_user`. */
+        OtherUser: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no user with this userId. `Error-Code`: `user_not_found`. */
+        UserNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The project is archived. `Error-Code`: `project_archived`. */
+        ProjectArchived: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`. */
+        InvalidInput: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key is missing, malformed, unknown, revoked or expired. `Error-Code`: `api_key_missing`, `api_key_invalid`, `api_key_expired`, `api_key_revoked`. */
+        Unauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests. Retry after the time in `Retry-After`. `Error-Code`: `rate_limited`. */
+        RateLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
+        UnrestrictedKeyRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The project was deleted. `Error-Code`: `project_deleted`. */
+        ProjectDeleted: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
+        EtagMismatchOrAlreadyExists: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
+        EtagMismatch: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
+        AgentDeleted: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The API key is restricted to other projects. `Error-Code`: `unrestricted_key_required`, `project_forbidden`. */
+        UnrestrictedKeyRequiredOrProjectForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The pull request was deleted. `Error-Code`: `pull_request_deleted`. */
+        PullRequestDeleted: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no pull request with this pullRequestId. `Error-Code`: `pull_request_not_found`. */
+        PullRequestNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The user was deleted. `Error-Code`: `user_deleted`. */
+        UserDeleted: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
+        ProjectNotFoundOrScheduleNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
+        AgentNotFoundOrScheduleNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The agent is archived. `Error-Code`: `agent_archived`. */
+        AgentArchived: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no such run, or its schedule was deleted. `Error-Code`: `run_not_found`. */
+        RunNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no run endpoint. `Error-Code`: `run_endpoint_not_found`. */
+        RunEndpointNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no session with this sessionId, or the session has no file with this fileId. `Error-Code`: `session_not_found`, `session_file_not_found`. */
+        SessionNotFoundOrSessionFileNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description The API key.
+         * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73
+         */
+        apiKeyId: string;
+        /** @description Makes the request safe to repeat: a request with the same key and an equal body changes nothing and returns what the first one created, as it is now. With another body, it gets 409. */
+        "Idempotency-Key": string;
+        /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
+        limit: string;
+        /** @description The `nextCursor` of the previous page. */
+        cursor: string;
+        /**
+         * @description The project.
+         * @example website
+         */
+        projectId: string;
+        /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+        "If-Match": string;
+        /** @description ETags of the copies you hold. If one matches, the response is 304. */
+        "If-None-Match": string;
+        /**
+         * @description The agent.
+         * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+         */
+        agentId: string;
+        /**
+         * @description The session.
+         * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+         */
+        sessionId: string;
+        /**
+         * @description The pull request.
+         * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903
+         */
+        pullRequestId: string;
+        /**
+         * @description The user.
+         * @example ada
+         */
+        userId: string;
+        /**
+         * @description The type of the pinned resource.
+         * @example session
+         */
+        resourceType: "session" | "pull_request" | "project";
+        /**
+         * @description The ID of the pinned resource.
+         * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+         */
+        resourceId: string;
+        /**
+         * @description The schedule.
+         * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81
+         */
+        scheduleId: string;
+        /**
+         * @description The run.
+         * @example 019d3da6-44c0-8af1-a829-4c5f72adcc57
+         */
+        runId: string;
+        /**
+         * @description The file.
+         * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+         */
+        fileId: string;
+        /**
+         * @description The skill.
+         * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71
+         */
+        skillId: string;
+        /**
+         * @description The name of the variable.
+         * @example DATABASE_URL
+         */
+        key: string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The ID of the request in the log of the service. */
+        "X-Request-Id": string;
+        /** @description Why the request failed, for programs. Codes never change their meaning. */
+        "Error-Code": string;
+        /** @description The number of seconds to wait before a retry. */
+        "Retry-After": number;
+        /** @description The rate limit that was exceeded (`draft-ietf-httpapi-ratelimit-headers-11`). */
+        "RateLimit-Policy": string;
+        /** @description What is left of this limit, and in how many seconds it is renewed. */
+        RateLimit: string;
+        /** @description With 401: the authentication scheme (RFC 6750). */
+        "WWW-Authenticate": string;
+        /** @description With 405: the methods that the path supports. */
+        Allow: string;
+        /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
+        ETag: string;
+        /** @description The path of what was created. */
+        Location: string;
+        /** @description `bytes` */
+        "Accept-Ranges": string;
+        /** @description `attachment`: browsers save the content and do not show it. */
+        "Content-Disposition": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    putPin: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The type of the pinned resource. */
-                resourceType: "session" | "pull_request" | "project";
-                /** @description The ID of the pinned resource. */
-                resourceId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The resource was pinned already. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "resourceType": "session",
-                     *       "resourceId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "createdAt": "2026-03-29T01:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Pin"];
-                };
-            };
-            /** @description The resource was pinned. */
-            201: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "resourceType": "session",
-                     *       "resourceId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "createdAt": "2026-03-29T01:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Pin"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource does not exist, or the API key does not reach it. `Error-Code`: `resource_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The user has the maximum number of pins. `Error-Code`: `pin_limit`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    deletePin: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The type of the pinned resource. */
-                resourceType: "session" | "pull_request" | "project";
-                /** @description The ID of the pinned resource. */
-                resourceId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The resource is no longer pinned. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deleted": true,
-                     *       "resourceType": "session",
-                     *       "resourceId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PinDeletion"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource does not exist, the API key does not reach it, or it is not pinned. `Error-Code`: `resource_not_found`, `pin_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    updatePin: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The type of the pinned resource. */
-                resourceType: "session" | "pull_request" | "project";
-                /** @description The ID of the pinned resource. */
-                resourceId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PinPlacement"];
-            };
-        };
-        responses: {
-            /** @description The pin is at the requested position. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "updated": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PinUpdate"];
-                };
-            };
-            /** @description The path or body is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource does not exist or the API key does not reach it, or the target is not pinned. `Error-Code`: `resource_not_found`, `pin_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource is not pinned yet, and the user has the maximum number of pins. `Error-Code`: `pin_limit`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The pin could not be updated. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    listProjectSchedules: {
-        parameters: {
-            query?: {
-                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
-                /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The project. */
-                projectId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of schedules. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *           "projectId": "website",
-                     *           "cron": "30 9 * * mon-fri",
-                     *           "timezone": "Europe/Paris",
-                     *           "enabledAt": "2026-03-27T14:05:09.120Z",
-                     *           "lastRunAt": null,
-                     *           "nextRunAt": "2026-03-30T07:30:00.000Z",
-                     *           "createdAt": "2026-03-27T14:05:09.120Z",
-                     *           "updatedAt": "2026-03-27T14:05:09.120Z",
-                     *           "pausedReason": null
-                     *         }
-                     *       ],
-                     *       "nextCursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ProjectSchedulePage"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such project. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    createProjectSchedule: {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The project. */
-                projectId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewProjectSchedule"];
-            };
-        };
-        responses: {
-            /** @description The schedule was created, now or by an earlier request with this `Idempotency-Key`. */
-            201: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The path of the schedule. */
-                    Location?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "projectId": "website",
-                     *       "cron": "30 9 * * mon-fri",
-                     *       "timezone": "Europe/Paris",
-                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
-                     *       "lastRunAt": null,
-                     *       "nextRunAt": "2026-03-30T07:30:00.000Z",
-                     *       "createdAt": "2026-03-27T14:05:09.120Z",
-                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ProjectSchedule"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project is archived, the project or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. `Error-Code`: `project_archived`, `schedule_limit`, `quota_exceeded`, `idempotency_key_reused`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The schedule could not be created. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    listAgentSchedules: {
-        parameters: {
-            query?: {
-                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
-                /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The agent. */
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of schedules. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *           "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *           "cron": "0 6 * * *",
-                     *           "enabledAt": "2026-03-27T14:05:09.120Z",
-                     *           "lastRunAt": null,
-                     *           "nextRunAt": "2026-03-28T06:00:00.000Z",
-                     *           "createdAt": "2026-03-27T14:05:09.120Z",
-                     *           "updatedAt": "2026-03-27T14:05:09.120Z",
-                     *           "pausedReason": null
-                     *         }
-                     *       ],
-                     *       "nextCursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["AgentSchedulePage"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such agent. `Error-Code`: `agent_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    createAgentSchedule: {
-        parameters: {
-            query?: never;
-            header?: {
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The agent. */
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewAgentSchedule"];
-            };
-        };
-        responses: {
-            /** @description The schedule was created, now or by an earlier request with this `Idempotency-Key`. */
-            201: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The path of the schedule. */
-                    Location?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "cron": "0 6 * * *",
-                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
-                     *       "lastRunAt": null,
-                     *       "nextRunAt": "2026-03-28T06:00:00.000Z",
-                     *       "createdAt": "2026-03-27T14:05:09.120Z",
-                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["AgentSchedule"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no agent with this agentId. `Error-Code`: `agent_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The agent is archived, the agent or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. `Error-Code`: `agent_archived`, `schedule_limit`, `quota_exceeded`, `idempotency_key_reused`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The schedule could not be created. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    listSessionFiles: {
-        parameters: {
-            query?: {
-                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
-                /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The session. */
-                sessionId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of files. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *           "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *           "path": "src/app.ts",
-                     *           "createdAt": "2026-03-29T01:00:00.000Z",
-                     *           "updatedAt": "2026-03-29T01:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "nextCursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SessionFilePage"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no session with this sessionId. `Error-Code`: `session_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The cursor is a file of another session. `Error-Code`: `cursor_mismatch`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    putSessionFile: {
-        parameters: {
-            query: {
-                /** @description The path of the file, relative to the folder that the session worked in. A `+` in a query means a space; write a plus sign as `%2B`. */
-                path: string;
-            };
-            header?: never;
-            path: {
-                /** @description The session. */
-                sessionId: string;
-            };
-            cookie?: never;
-        };
-        /** @description The content, up to 95 MB (95,000,000 bytes). `Content-Length` is required. */
-        requestBody: {
-            content: {
-                "*/*": string;
-            };
-        };
-        responses: {
-            /** @description The file has the new content. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "path": "src/app.ts",
-                     *       "createdAt": "2026-03-29T01:00:00.000Z",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
-                     *       "sizeBytes": 6,
-                     *       "contentType": "text/plain; charset=utf-8",
-                     *       "sha256": "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SessionFileDetails"];
-                };
-            };
-            /** @description The file was created. */
-            201: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "path": "src/app.ts",
-                     *       "createdAt": "2026-03-29T01:00:00.000Z",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
-                     *       "sizeBytes": 6,
-                     *       "contentType": "text/plain; charset=utf-8",
-                     *       "sha256": "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SessionFileDetails"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no session with this sessionId. `Error-Code`: `session_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project is archived, the organization would have more files or bytes than its quota, or the upload took more than an hour. `Error-Code`: `project_archived`, `quota_exceeded`, `upload_expired`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request has no `Content-Length`. `Error-Code`: `length_required`. */
-            411: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    retrieveSkill: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description ETags of the copies you hold. If one matches, the response is 304. */
-                "If-None-Match"?: string;
-            };
-            path: {
-                /** @description The ID of the skill. */
-                skillId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The skill with all of its files. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the skill. It changes whenever the skill or one of its files changes. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "name": "release-notes",
-                     *       "description": "Writes release notes from merged pull requests.",
-                     *       "createdAt": "2026-03-02T09:15:00.000Z",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
-                     *       "files": [
-                     *         {
-                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
-                     *           "filename": "SKILL.md",
-                     *           "content": "---\nname: release-notes\n---\n"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Skill"];
-                };
-            };
-            /** @description Not modified. */
-            304: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the skill. It changes whenever the skill or one of its files changes. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The path is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no skill with this skillId. `Error-Code`: `skill_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The skill could not be retrieved. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    deleteSkill: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
-            };
-            path: {
-                /** @description The ID of the skill. */
-                skillId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The skill was deleted. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deleted": true,
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SkillDeletion"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no skill with this skillId. `Error-Code`: `skill_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    updateSkill: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
-            };
-            path: {
-                /** @description The ID of the skill. */
-                skillId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SkillUpdate"];
-            };
-        };
-        responses: {
-            /** @description The skill with all of its files. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "name": "release-notes",
-                     *       "description": "Writes release notes from merged pull requests.",
-                     *       "createdAt": "2026-03-02T09:15:00.000Z",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
-                     *       "files": [
-                     *         {
-                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
-                     *           "filename": "SKILL.md",
-                     *           "content": "---\nname: release-notes\n---\n"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Skill"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no skill with this skillId. `Error-Code`: `skill_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Another skill has this name, or the organization would have more bytes of skill files than its quota. `Error-Code`: `skill_name_taken`, `quota_exceeded`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    retrieveProfilePicture: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description ETags of the copies you hold. If one matches, the response is 304. */
-                "If-None-Match"?: string;
-            };
-            path: {
-                /** @description The user. */
-                userId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The picture. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the picture. */
-                    ETag?: string;
-                    /** @description `inline`, with a file name for the format: browsers may show the picture. */
-                    "Content-Disposition"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "image/png": string;
-                    "image/jpeg": string;
-                    "image/gif": string;
-                    "image/webp": string;
-                };
-            };
-            /** @description Not modified. */
-            304: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the picture. */
-                    ETag?: string;
-                    /** @description `inline`, with a file name for the format: browsers may show the picture. */
-                    "Content-Disposition"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no user with this userId, or the user has no profile picture. `Error-Code`: `user_not_found`, `profile_picture_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    putProfilePicture: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user that the API key acts as. */
-                userId: string;
-            };
-            cookie?: never;
-        };
-        /** @description A PNG, JPEG, GIF or WebP image of up to 5 MiB. The service detects the format from the bytes and ignores `Content-Type`. */
-        requestBody: {
-            content: {
-                "image/png": string;
-                "image/jpeg": string;
-                "image/gif": string;
-                "image/webp": string;
-            };
-        };
-        responses: {
-            /** @description The picture replaces the one before. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "userId": "ada",
-                     *       "contentType": "image/png",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ProfilePicture"];
-                };
-            };
-            /** @description The picture is stored; there was none before. */
-            201: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "userId": "ada",
-                     *       "contentType": "image/png",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ProfilePicture"];
-                };
-            };
-            /** @description The path or body is invalid, the body is not a PNG, JPEG, GIF or WebP image, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key acts as another user. `Error-Code`: `other_user`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no user with this userId. `Error-Code`: `user_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The upload took too long, or a newer upload replaced it. `Error-Code`: `upload_expired`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    deleteProfilePicture: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user that the API key acts as. */
-                userId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The user has no profile picture. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "userId": "ada",
-                     *       "deleted": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ProfilePictureDeletion"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key acts as another user. `Error-Code`: `other_user`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no user with this userId. `Error-Code`: `user_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A new picture is being uploaded. `Error-Code`: `upload_in_progress`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    putEnvironmentVariable: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The ID of the project. */
-                projectId: string;
-                /** @description The name of the variable. */
-                key: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EnvironmentVariableValue"];
-            };
-        };
-        responses: {
-            /** @description The variable has the new value. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "key": "DATABASE_URL",
-                     *       "createdAt": "2026-03-02T09:15:00.000Z",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EnvironmentVariable"];
-                };
-            };
-            /** @description The variable was created. */
-            201: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "key": "DATABASE_URL",
-                     *       "createdAt": "2026-03-02T09:15:00.000Z",
-                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EnvironmentVariable"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed. `Error-Code`: `project_archived`, `environment_variable_limit`, `quota_exceeded`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    deleteEnvironmentVariable: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The ID of the project. */
-                projectId: string;
-                /** @description The name of the variable. */
-                key: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The variable was deleted. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deleted": true,
-                     *       "key": "DATABASE_URL"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EnvironmentVariableDeletion"];
-                };
-            };
-            /** @description The path is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId, or the project has no variable with this key. `Error-Code`: `project_not_found`, `environment_variable_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project is archived. `Error-Code`: `project_archived`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The variable could not be deleted. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
     retrieveMe: {
         parameters: {
             query?: never;
@@ -4995,19 +2430,14 @@ export interface operations {
             /** @description The organization, user and API key of the caller. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "organization": {
-                     *         "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *         "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900",
                      *         "name": "Acme"
                      *       },
                      *       "user": {
@@ -5015,7 +2445,7 @@ export interface operations {
                      *         "name": "Ada Lovelace"
                      *       },
                      *       "apiKey": {
-                     *         "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *         "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *         "name": "laptop",
                      *         "scopes": [
                      *           "pins:read",
@@ -5029,91 +2459,21 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listApiKeys: {
         parameters: {
             query?: {
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path?: never;
@@ -5124,12 +2484,7 @@ export interface operations {
             /** @description A page of API keys. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5137,7 +2492,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *           "name": "laptop",
                      *           "scopes": [
                      *             "pins:read",
@@ -5145,7 +2500,7 @@ export interface operations {
                      *           ],
                      *           "userId": "ada",
                      *           "projectIds": null,
-                     *           "expiresAt": "2027-03-29T01:00:00.000Z",
+                     *           "expiresAt": null,
                      *           "rotatedAt": null,
                      *           "lastUsedAt": null,
                      *           "createdAt": "2026-03-29T01:00:00.000Z"
@@ -5157,88 +2512,19 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     createApiKey: {
         parameters: {
             query?: never;
             header?: {
+                /** @description Prevents a repeated request from creating a second API key: the response is 409 and names the first key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5253,12 +2539,7 @@ export interface operations {
             /** @description The API key was created. Only this response contains its token. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description The path of the API key. */
                     Location?: string;
                     [name: string]: unknown;
@@ -5266,7 +2547,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *       "name": "laptop",
                      *       "scopes": [
                      *         "pins:read",
@@ -5274,7 +2555,7 @@ export interface operations {
                      *       ],
                      *       "userId": "ada",
                      *       "projectIds": null,
-                     *       "expiresAt": "2027-03-29T01:00:00.000Z",
+                     *       "expiresAt": null,
                      *       "rotatedAt": null,
                      *       "lastUsedAt": null,
                      *       "createdAt": "2026-03-29T01:00:00.000Z",
@@ -5284,34 +2565,13 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyWithToken"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
             /** @description The new key would have a scope, user, project or expiry that yours does not allow. Or your API key was rotated: it can only delete itself, without its descendants. `Error-Code`: `api_key_rotated`, `exceeds_own_key`. */
             403: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5321,14 +2581,8 @@ export interface operations {
             /** @description The organization has no user with this userId, or no project with one of these projectIds. `Error-Code`: `user_not_found`, `project_not_found`. */
             404: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5338,91 +2592,36 @@ export interface operations {
             /** @description An API key was already created with this `Idempotency-Key`, or the organization has the maximum number of API keys. `Error-Code`: `quota_exceeded`, `token_already_returned`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     deleteApiKey: {
         parameters: {
             query?: {
-                /** @description If true, also revokes the keys that were created with the key, the keys created with those, and so on. The successor of a key counts as created with the key that sent the rotation. With true, the key itself may already be revoked. */
+                /**
+                 * @description If true, also revokes the keys that were created with the key, the keys created with those, and so on. The successor of a key counts as created with the key that sent the rotation. With true, the key itself may already be revoked.
+                 * @example true
+                 */
                 descendants?: "true" | "false";
             };
             header?: never;
             path: {
-                /** @description The ID of the API key. */
-                apiKeyId: string;
+                /**
+                 * @description The API key.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73
+                 */
+                apiKeyId: components["parameters"]["apiKeyId"];
             };
             cookie?: never;
         };
@@ -5431,53 +2630,27 @@ export interface operations {
             /** @description The API key is revoked. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *       "descendants": 2
                      *     }
                      */
                     "application/json": components["schemas"]["ApiKeyDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
             /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. `Error-Code`: `api_key_forbidden`, `api_key_rotated`. */
             403: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5487,90 +2660,33 @@ export interface operations {
             /** @description The organization has no API key with this apiKeyId, or it is revoked and `descendants` is not true. `Error-Code`: `api_key_not_found`. */
             404: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     rotateApiKey: {
         parameters: {
             query?: never;
             header?: {
+                /** @description Prevents a repeated request from creating a second API key: the response is 409 and names the first key. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The ID of the API key. */
-                apiKeyId: string;
+                /**
+                 * @description The API key.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73
+                 */
+                apiKeyId: components["parameters"]["apiKeyId"];
             };
             cookie?: never;
         };
@@ -5583,12 +2699,7 @@ export interface operations {
             /** @description The successor. Only this response contains its token. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description The path of the successor. */
                     Location?: string;
                     [name: string]: unknown;
@@ -5596,7 +2707,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *       "name": "laptop",
                      *       "scopes": [
                      *         "pins:read",
@@ -5604,7 +2715,7 @@ export interface operations {
                      *       ],
                      *       "userId": "ada",
                      *       "projectIds": null,
-                     *       "expiresAt": "2027-03-29T01:00:00.000Z",
+                     *       "expiresAt": null,
                      *       "rotatedAt": null,
                      *       "lastUsedAt": null,
                      *       "createdAt": "2026-03-29T01:00:00.000Z",
@@ -5614,34 +2725,13 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyWithToken"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
             /** @description The API key belongs to another user, or may use projects that yours may not. Or your API key was rotated: it can only delete itself, without its descendants. Or the key to rotate has a scope that yours lacks, or expires later. `Error-Code`: `api_key_forbidden`, `api_key_rotated`, `exceeds_own_key`. */
             403: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5651,14 +2741,8 @@ export interface operations {
             /** @description The organization has no API key with this apiKeyId. `Error-Code`: `api_key_not_found`. */
             404: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5668,79 +2752,18 @@ export interface operations {
             /** @description The API key has expired or was rotated, or an API key was already created with this `Idempotency-Key`. `Error-Code`: `api_key_already_expired`, `api_key_already_rotated`, `token_already_returned`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listAuditEvents: {
@@ -5750,13 +2773,22 @@ export interface operations {
                 since?: string;
                 /** @description Only the events before this time. */
                 until?: string;
+                /**
+                 * @description Only the changes by this operation: its `operationId`.
+                 * @example deleteEnvironmentVariable
+                 */
                 operation?: string;
+                /** @description Only the changes that this API key made. */
                 apiKeyId?: string;
+                /**
+                 * @description Only the changes by API keys that act as this user.
+                 * @example ada
+                 */
                 userId?: string;
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path?: never;
@@ -5767,12 +2799,7 @@ export interface operations {
             /** @description A page of audit events. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5782,8 +2809,8 @@ export interface operations {
                      *         {
                      *           "id": "019d2ff5-7f31-7c02-9d5b-40d6a0e2c8b1",
                      *           "operation": "deleteEnvironmentVariable",
-                     *           "target": "/v1/projects/website/environment-variables/TOKEN",
-                     *           "apiKeyId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "target": "/v1/projects/website/environment-variables/DATABASE_URL",
+                     *           "apiKeyId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
                      *           "userId": "ada",
                      *           "requestId": "3f0e8a9c-52d7-4f7e-8a44-7d1b6c2e9f05",
                      *           "createdAt": "2026-03-27T14:30:01.457Z"
@@ -5795,885 +2822,20 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEventPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    retrieveProject: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description ETags of the copies you hold. If one matches, the response is 304. */
-                "If-None-Match"?: string;
-            };
-            path: {
-                /** @description The project. */
-                projectId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The project. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "website",
-                     *       "name": "Website",
-                     *       "archivedAt": null,
-                     *       "createdAt": "2026-03-02T09:15:00.000Z",
-                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Project"];
-                };
-            };
-            /** @description Not modified. */
-            304: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project was deleted. `Error-Code`: `project_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    putProject: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
-                /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
-                "If-None-Match"?: string;
-            };
-            path: {
-                /** @description The project. */
-                projectId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewProject"];
-            };
-        };
-        responses: {
-            /** @description The project. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "website",
-                     *       "name": "Website",
-                     *       "archivedAt": null,
-                     *       "createdAt": "2026-03-02T09:15:00.000Z",
-                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Project"];
-                };
-            };
-            /** @description The project was created. */
-            201: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "website",
-                     *       "name": "Website",
-                     *       "archivedAt": null,
-                     *       "createdAt": "2026-03-02T09:15:00.000Z",
-                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Project"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has the maximum number of projects. `Error-Code`: `quota_exceeded`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project was deleted. `Error-Code`: `project_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    deleteProject: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
-            };
-            path: {
-                /** @description The project. */
-                projectId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The project is deleted. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deleted": true,
-                     *       "id": "website"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ProjectDeletion"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project was deleted. `Error-Code`: `project_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    updateProject: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
-            };
-            path: {
-                /** @description The project. */
-                projectId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ProjectUpdate"];
-            };
-        };
-        responses: {
-            /** @description The project. */
-            200: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "website",
-                     *       "name": "Website",
-                     *       "archivedAt": null,
-                     *       "createdAt": "2026-03-02T09:15:00.000Z",
-                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Project"];
-                };
-            };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project was deleted. `Error-Code`: `project_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listProjects: {
         parameters: {
             query?: {
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
@@ -6686,12 +2848,7 @@ export interface operations {
             /** @description A page of projects. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6712,853 +2869,266 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    retrieveAgent: {
+    retrieveProject: {
         parameters: {
             query?: never;
             header?: {
                 /** @description ETags of the copies you hold. If one matches, the response is 304. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                /** @description The agent. */
-                agentId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The agent. */
+            /** @description The project. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "name": "Reviewer",
+                     *       "id": "website",
+                     *       "name": "Website",
                      *       "archivedAt": null,
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["Project"];
                 };
             };
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no agent with this agentId. `Error-Code`: `agent_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            410: components["responses"]["ProjectDeleted"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    putAgent: {
+    putProject: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The agent. */
-                agentId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewAgent"];
+                "application/json": components["schemas"]["NewProject"];
             };
         };
         responses: {
-            /** @description The agent. */
+            /** @description The project. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "name": "Reviewer",
+                     *       "id": "website",
+                     *       "name": "Website",
                      *       "archivedAt": null,
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["Project"];
                 };
             };
-            /** @description The agent was created. */
+            /** @description The project was created. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "name": "Reviewer",
+                     *       "id": "website",
+                     *       "name": "Website",
                      *       "archivedAt": null,
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["Project"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has the maximum number of agents. `Error-Code`: `quota_exceeded`. */
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            /** @description The organization has the maximum number of projects. `Error-Code`: `quota_exceeded`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            410: components["responses"]["ProjectDeleted"];
+            412: components["responses"]["EtagMismatchOrAlreadyExists"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    deleteAgent: {
+    deleteProject: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                /** @description The agent. */
-                agentId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The agent is deleted. */
+            /** @description The project is deleted. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903"
+                     *       "id": "website"
                      *     }
                      */
-                    "application/json": components["schemas"]["AgentDeletion"];
+                    "application/json": components["schemas"]["ProjectDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no agent with this agentId. `Error-Code`: `agent_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            410: components["responses"]["ProjectDeleted"];
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    updateAgent: {
+    updateProject: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                /** @description The agent. */
-                agentId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AgentUpdate"];
+                "application/json": components["schemas"]["ProjectUpdate"];
             };
         };
         responses: {
-            /** @description The agent. */
+            /** @description The project. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "name": "Reviewer",
+                     *       "id": "website",
+                     *       "name": "Website",
                      *       "archivedAt": null,
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["Project"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no agent with this agentId. `Error-Code`: `agent_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The agent was deleted. `Error-Code`: `agent_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            410: components["responses"]["ProjectDeleted"];
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listAgents: {
         parameters: {
             query?: {
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path?: never;
@@ -7569,12 +3139,7 @@ export interface operations {
             /** @description A page of agents. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7582,7 +3147,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *           "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
                      *           "name": "Reviewer",
                      *           "archivedAt": null,
                      *           "createdAt": "2026-03-02T09:15:00.000Z",
@@ -7595,714 +3160,270 @@ export interface operations {
                     "application/json": components["schemas"]["AgentPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    retrieveSession: {
+    retrieveAgent: {
         parameters: {
             query?: never;
             header?: {
                 /** @description ETags of the copies you hold. If one matches, the response is 304. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                /** @description The session. */
-                sessionId: string;
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The session. */
+            /** @description The agent. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "projectId": "website",
-                     *       "name": "Rebuild the checkout",
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *       "name": "Reviewer",
+                     *       "archivedAt": null,
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no session with this sessionId. `Error-Code`: `session_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The session was deleted. `Error-Code`: `session_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["AgentNotFound"];
+            410: components["responses"]["AgentDeleted"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    putSession: {
+    putAgent: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The session. */
-                sessionId: string;
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewSession"];
+                "application/json": components["schemas"]["NewAgent"];
             };
         };
         responses: {
-            /** @description The session. */
+            /** @description The agent. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "projectId": "website",
-                     *       "name": "Rebuild the checkout",
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *       "name": "Reviewer",
+                     *       "archivedAt": null,
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description The session was created. */
+            /** @description The agent was created. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *       "projectId": "website",
-                     *       "name": "Rebuild the checkout",
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *       "name": "Reviewer",
+                     *       "archivedAt": null,
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project is archived, the session belongs to another project, or the organization has the maximum number of sessions. `Error-Code`: `project_archived`, `project_mismatch`, `quota_exceeded`. */
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            /** @description The organization has the maximum number of agents. `Error-Code`: `quota_exceeded`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted. `Error-Code`: `session_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            410: components["responses"]["AgentDeleted"];
+            412: components["responses"]["EtagMismatchOrAlreadyExists"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    deleteSession: {
+    deleteAgent: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                /** @description The session. */
-                sessionId: string;
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The session is deleted. */
+            /** @description The agent is deleted. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903"
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901"
                      *     }
                      */
-                    "application/json": components["schemas"]["SessionDeletion"];
+                    "application/json": components["schemas"]["AgentDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            404: components["responses"]["AgentNotFound"];
+            410: components["responses"]["AgentDeleted"];
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    updateAgent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentUpdate"];
+            };
+        };
+        responses: {
+            /** @description The agent. */
+            200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *       "name": "Reviewer",
+                     *       "archivedAt": null,
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no session with this sessionId. `Error-Code`: `session_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project is archived. Unarchive it first. `Error-Code`: `project_archived`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The session was deleted. `Error-Code`: `session_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            404: components["responses"]["AgentNotFound"];
+            410: components["responses"]["AgentDeleted"];
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listSessions: {
         parameters: {
             query?: {
+                /**
+                 * @description The project that it belongs to.
+                 * @example website
+                 */
                 projectId?: string;
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path?: never;
@@ -8313,12 +3434,7 @@ export interface operations {
             /** @description A page of sessions. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8326,7 +3442,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *           "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *           "projectId": "website",
                      *           "name": "Rebuild the checkout",
                      *           "createdAt": "2026-03-02T09:15:00.000Z",
@@ -8339,748 +3455,261 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `unrestricted_key_required`, `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequiredOrProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    retrievePullRequest: {
+    retrieveSession: {
         parameters: {
             query?: never;
             header?: {
                 /** @description ETags of the copies you hold. If one matches, the response is 304. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                /** @description The pull request. */
-                pullRequestId: string;
+                /**
+                 * @description The session.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                sessionId: components["parameters"]["sessionId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The pull request. */
+            /** @description The session. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *       "projectId": "website",
-                     *       "name": "Accept Apple Pay",
+                     *       "name": "Rebuild the checkout",
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["PullRequest"];
+                    "application/json": components["schemas"]["Session"];
                 };
             };
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no pull request with this pullRequestId. `Error-Code`: `pull_request_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The pull request was deleted. `Error-Code`: `pull_request_deleted`. */
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["SessionNotFound"];
+            /** @description The session was deleted. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    putPullRequest: {
+    putSession: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The pull request. */
-                pullRequestId: string;
+                /**
+                 * @description The session.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                sessionId: components["parameters"]["sessionId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPullRequest"];
+                "application/json": components["schemas"]["NewSession"];
             };
         };
         responses: {
-            /** @description The pull request. */
+            /** @description The session. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *       "projectId": "website",
-                     *       "name": "Accept Apple Pay",
+                     *       "name": "Rebuild the checkout",
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["PullRequest"];
+                    "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description The pull request was created. */
+            /** @description The session was created. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *       "projectId": "website",
-                     *       "name": "Accept Apple Pay",
+                     *       "name": "Rebuild the checkout",
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["PullRequest"];
+                    "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project is archived, the pull request belongs to another project, or the organization has the maximum number of pull requests. `Error-Code`: `project_archived`, `project_mismatch`, `quota_exceeded`. */
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            /** @description The project is archived, the session belongs to another project, or the organization has the maximum number of sessions. `Error-Code`: `project_archived`, `project_mismatch`, `quota_exceeded`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The pull request was deleted. `Error-Code`: `pull_request_deleted`. */
+            /** @description The session was deleted. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            412: components["responses"]["EtagMismatchOrAlreadyExists"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    deletePullRequest: {
+    deleteSession: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                /** @description The pull request. */
-                pullRequestId: string;
+                /**
+                 * @description The session.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                sessionId: components["parameters"]["sessionId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The pull request is deleted. */
+            /** @description The session is deleted. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903"
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902"
                      *     }
                      */
-                    "application/json": components["schemas"]["PullRequestDeletion"];
+                    "application/json": components["schemas"]["SessionDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no pull request with this pullRequestId. `Error-Code`: `pull_request_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["SessionNotFound"];
             /** @description The project is archived. Unarchive it first. `Error-Code`: `project_archived`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The pull request was deleted. `Error-Code`: `pull_request_deleted`. */
+            /** @description The session was deleted. `Error-Code`: `session_deleted`. */
             410: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listPullRequests: {
         parameters: {
             query?: {
+                /**
+                 * @description The project that it belongs to.
+                 * @example website
+                 */
                 projectId?: string;
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path?: never;
@@ -9091,12 +3720,7 @@ export interface operations {
             /** @description A page of pull requests. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9117,691 +3741,224 @@ export interface operations {
                     "application/json": components["schemas"]["PullRequestPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `unrestricted_key_required`, `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequiredOrProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    retrieveUser: {
+    retrievePullRequest: {
         parameters: {
             query?: never;
             header?: {
                 /** @description ETags of the copies you hold. If one matches, the response is 304. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                /** @description The user. */
-                userId: string;
+                /**
+                 * @description The pull request.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903
+                 */
+                pullRequestId: components["parameters"]["pullRequestId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The user. */
+            /** @description The pull request. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "ada",
-                     *       "name": "Ada Lovelace",
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "projectId": "website",
+                     *       "name": "Accept Apple Pay",
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["PullRequest"];
                 };
             };
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no user with this userId. `Error-Code`: `user_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The user was deleted. `Error-Code`: `user_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["PullRequestNotFound"];
+            410: components["responses"]["PullRequestDeleted"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    putUser: {
+    putPullRequest: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The user. */
-                userId: string;
+                /**
+                 * @description The pull request.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903
+                 */
+                pullRequestId: components["parameters"]["pullRequestId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewUser"];
+                "application/json": components["schemas"]["NewPullRequest"];
             };
         };
         responses: {
-            /** @description The user. */
+            /** @description The pull request. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "ada",
-                     *       "name": "Ada Lovelace",
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "projectId": "website",
+                     *       "name": "Accept Apple Pay",
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["PullRequest"];
                 };
             };
-            /** @description The user was created. */
+            /** @description The pull request was created. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "ada",
-                     *       "name": "Ada Lovelace",
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "projectId": "website",
+                     *       "name": "Accept Apple Pay",
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-02T09:15:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["PullRequest"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has the maximum number of users. `Error-Code`: `quota_exceeded`. */
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            /** @description The project is archived, the pull request belongs to another project, or the organization has the maximum number of pull requests. `Error-Code`: `project_archived`, `project_mismatch`, `quota_exceeded`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The user was deleted. `Error-Code`: `user_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`. `Error-Code`: `etag_mismatch`, `already_exists`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            410: components["responses"]["PullRequestDeleted"];
+            412: components["responses"]["EtagMismatchOrAlreadyExists"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    deleteUser: {
+    deletePullRequest: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                /** @description The user. */
-                userId: string;
+                /**
+                 * @description The pull request.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903
+                 */
+                pullRequestId: components["parameters"]["pullRequestId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The user is deleted. */
+            /** @description The pull request is deleted. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "ada"
+                     *       "id": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903"
                      *     }
                      */
-                    "application/json": components["schemas"]["UserDeletion"];
+                    "application/json": components["schemas"]["PullRequestDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["PullRequestNotFound"];
+            /** @description The project is archived. Unarchive it first. `Error-Code`: `project_archived`. */
+            409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to projects, or the user has a valid API key that yours may not delete. `Error-Code`: `unrestricted_key_required`, `api_key_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no user with this userId. `Error-Code`: `user_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The user was deleted. `Error-Code`: `user_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            410: components["responses"]["PullRequestDeleted"];
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listUsers: {
         parameters: {
             query?: {
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
@@ -9814,12 +3971,7 @@ export interface operations {
             /** @description A page of users. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9839,82 +3991,209 @@ export interface operations {
                     "application/json": components["schemas"]["UserPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    retrieveUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                /**
+                 * @description The user.
+                 * @example ada
+                 */
+                userId: components["parameters"]["userId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ada",
+                     *       "name": "Ada Lovelace",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["UserNotFound"];
+            410: components["responses"]["UserDeleted"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    putUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The user.
+                 * @example ada
+                 */
+                userId: components["parameters"]["userId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUser"];
+            };
+        };
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ada",
+                     *       "name": "Ada Lovelace",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description The user was created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ada",
+                     *       "name": "Ada Lovelace",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-02T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            /** @description The organization has the maximum number of users. `Error-Code`: `quota_exceeded`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
+            410: components["responses"]["UserDeleted"];
+            412: components["responses"]["EtagMismatchOrAlreadyExists"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /**
+                 * @description The user.
+                 * @example ada
+                 */
+                userId: components["parameters"]["userId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user is deleted. */
+            200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "ada"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserDeletion"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The API key is restricted to projects, or the user has a valid API key that yours may not delete. `Error-Code`: `unrestricted_key_required`, `api_key_forbidden`. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            404: components["responses"]["UserNotFound"];
+            410: components["responses"]["UserDeleted"];
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listPins: {
@@ -9932,12 +4211,7 @@ export interface operations {
             /** @description All pins, on one page. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9946,7 +4220,7 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "resourceType": "session",
-                     *           "resourceId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "resourceId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *           "createdAt": "2026-03-29T01:00:00.000Z"
                      *         }
                      *       ],
@@ -9956,82 +4230,384 @@ export interface operations {
                     "application/json": components["schemas"]["PinPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
+            400: components["responses"]["InvalidInputOrMissingScopeOrUserRequired"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    putPin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of the pinned resource.
+                 * @example session
+                 */
+                resourceType: components["parameters"]["resourceType"];
+                /**
+                 * @description The ID of the pinned resource.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                resourceId: components["parameters"]["resourceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The resource was pinned already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resourceType": "session",
+                     *       "resourceId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pin"];
+                };
+            };
+            /** @description The resource was pinned. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resourceType": "session",
+                     *       "resourceId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pin"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScopeOrUserRequired"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The resource does not exist, or the API key does not reach it. `Error-Code`: `resource_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The user has the maximum number of pins. `Error-Code`: `pin_limit`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    deletePin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of the pinned resource.
+                 * @example session
+                 */
+                resourceType: components["parameters"]["resourceType"];
+                /**
+                 * @description The ID of the pinned resource.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                resourceId: components["parameters"]["resourceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The resource is no longer pinned. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "resourceType": "session",
+                     *       "resourceId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PinDeletion"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScopeOrUserRequired"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The resource does not exist, the API key does not reach it, or it is not pinned. `Error-Code`: `resource_not_found`, `pin_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    updatePin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of the pinned resource.
+                 * @example session
+                 */
+                resourceType: components["parameters"]["resourceType"];
+                /**
+                 * @description The ID of the pinned resource.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                resourceId: components["parameters"]["resourceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PinPlacement"];
+            };
+        };
+        responses: {
+            /** @description The pin is at the requested position. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "updated": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PinUpdate"];
+                };
+            };
+            /** @description The path or body is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
             400: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
+            /** @description The resource does not exist or the API key does not reach it, or the target is not pinned. `Error-Code`: `resource_not_found`, `pin_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource is not pinned yet, and the user has the maximum number of pins. `Error-Code`: `pin_limit`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The pin could not be updated. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    listProjectSchedules: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of schedules. */
+            200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
+                     *           "projectId": "website",
+                     *           "cron": "30 9 * * mon-fri",
+                     *           "timezone": "Europe/Paris",
+                     *           "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *           "lastRunAt": null,
+                     *           "nextRunAt": "2026-03-30T07:30:00.000Z",
+                     *           "createdAt": "2026-03-27T14:05:09.120Z",
+                     *           "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *           "pausedReason": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectSchedulePage"];
                 };
             };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            /** @description The organization has no such project. `Error-Code`: `project_not_found`. */
+            404: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    createProjectSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: a request with the same key and an equal body changes nothing and returns what the first one created, as it is now. With another body, it gets 409. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewProjectSchedule"];
+            };
+        };
+        responses: {
+            /** @description The schedule was created, now or by an earlier request with this `Idempotency-Key`. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The path of the schedule. */
+                    Location?: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
+                     *       "projectId": "website",
+                     *       "cron": "30 9 * * mon-fri",
+                     *       "timezone": "Europe/Paris",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-30T07:30:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectSchedule"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            /** @description The project is archived, the project or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. `Error-Code`: `project_archived`, `schedule_limit`, `quota_exceeded`, `idempotency_key_reused`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The schedule could not be created. `Error-Code`: `internal_error`. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            default: components["responses"]["ServiceError"];
         };
     };
     retrieveProjectSchedule: {
@@ -10039,10 +4615,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The project. */
-                projectId: string;
-                /** @description The schedule. */
-                scheduleId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81
+                 */
+                scheduleId: components["parameters"]["scheduleId"];
             };
             cookie?: never;
         };
@@ -10051,20 +4633,14 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
                      *       "projectId": "website",
                      *       "cron": "30 9 * * mon-fri",
                      *       "timezone": "Europe/Paris",
@@ -10079,116 +4655,14 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleState"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFoundOrScheduleNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     deleteProjectSchedule: {
@@ -10196,13 +4670,19 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                /** @description The project. */
-                projectId: string;
-                /** @description The schedule. */
-                scheduleId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81
+                 */
+                scheduleId: components["parameters"]["scheduleId"];
             };
             cookie?: never;
         };
@@ -10211,168 +4691,29 @@ export interface operations {
             /** @description The schedule was deleted. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81"
                      *     }
                      */
                     "application/json": components["schemas"]["ProjectScheduleDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project is archived. `Error-Code`: `project_archived`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFoundOrScheduleNotFound"];
+            409: components["responses"]["ProjectArchived"];
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     updateProjectSchedule: {
@@ -10380,13 +4721,19 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                /** @description The project. */
-                projectId: string;
-                /** @description The schedule. */
-                scheduleId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81
+                 */
+                scheduleId: components["parameters"]["scheduleId"];
             };
             cookie?: never;
         };
@@ -10399,20 +4746,14 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
                      *       "projectId": "website",
                      *       "cron": "30 9 * * mon-fri",
                      *       "timezone": "Europe/Paris",
@@ -10427,150 +4768,167 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectScheduleState"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFoundOrScheduleNotFound"];
             /** @description The project is archived, or another request changed the schedule at the same time. `Error-Code`: `project_archived`, `concurrent_change`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    listAgentSchedules: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of schedules. */
+            200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82",
+                     *           "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *           "cron": "0 6 * * *",
+                     *           "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *           "lastRunAt": null,
+                     *           "nextRunAt": "2026-03-28T06:00:00.000Z",
+                     *           "createdAt": "2026-03-27T14:05:09.120Z",
+                     *           "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *           "pausedReason": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentSchedulePage"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The organization has no such agent. `Error-Code`: `agent_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    createAgentSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: a request with the same key and an equal body changes nothing and returns what the first one created, as it is now. With another body, it gets 409. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAgentSchedule"];
+            };
+        };
+        responses: {
+            /** @description The schedule was created, now or by an earlier request with this `Idempotency-Key`. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The path of the schedule. */
+                    Location?: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82",
+                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *       "cron": "0 6 * * *",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-28T06:00:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentSchedule"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            404: components["responses"]["AgentNotFound"];
+            /** @description The agent is archived, the agent or the organization has the maximum number of schedules, or the `Idempotency-Key` was used with another body. `Error-Code`: `agent_archived`, `schedule_limit`, `quota_exceeded`, `idempotency_key_reused`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The schedule could not be created. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["ServiceError"];
         };
     };
     retrieveAgentSchedule: {
@@ -10578,9 +4936,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The agent. */
-                agentId: string;
-                /** @description The schedule. */
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82
+                 */
                 scheduleId: string;
             };
             cookie?: never;
@@ -10590,21 +4954,15 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82",
+                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
                      *       "cron": "0 6 * * *",
                      *       "enabledAt": "2026-03-27T14:05:09.120Z",
                      *       "lastRunAt": null,
@@ -10617,99 +4975,13 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleState"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["AgentNotFoundOrScheduleNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     deleteAgentSchedule: {
@@ -10717,12 +4989,18 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                /** @description The agent. */
-                agentId: string;
-                /** @description The schedule. */
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82
+                 */
                 scheduleId: string;
             };
             cookie?: never;
@@ -10732,151 +5010,28 @@ export interface operations {
             /** @description The schedule was deleted. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "deleted": true,
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82"
                      *     }
                      */
                     "application/json": components["schemas"]["AgentScheduleDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The agent is archived. `Error-Code`: `agent_archived`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["AgentNotFoundOrScheduleNotFound"];
+            409: components["responses"]["AgentArchived"];
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     updateAgentSchedule: {
@@ -10884,12 +5039,18 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                /** @description The agent. */
-                agentId: string;
-                /** @description The schedule. */
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82
+                 */
                 scheduleId: string;
             };
             cookie?: never;
@@ -10903,21 +5064,15 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82",
+                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
                      *       "cron": "0 6 * * *",
                      *       "enabledAt": "2026-03-27T14:05:09.120Z",
                      *       "lastRunAt": null,
@@ -10930,144 +5085,49 @@ export interface operations {
                     "application/json": components["schemas"]["AgentScheduleState"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["AgentNotFoundOrScheduleNotFound"];
             /** @description The agent is archived, or another request changed the schedule at the same time. `Error-Code`: `agent_archived`, `concurrent_change`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource has none of the ETags in `If-Match`. `Error-Code`: `etag_mismatch`. */
-            412: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     previewSchedule: {
         parameters: {
             query: {
-                /** @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually. */
+                /**
+                 * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+                 * @example 30 9 * * mon-fri
+                 */
                 cron: string;
+                /**
+                 * @description An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.
+                 * @example Europe/Paris
+                 */
                 timezone?: string;
-                /** @description The times are later than this one, which may have any form of RFC 3339. Default: now. */
+                /**
+                 * @description The times are later than this one, which may have any form of RFC 3339. Default: now.
+                 * @example 2026-03-29T01:00:00.000Z
+                 */
                 from?: string;
-                /** @description The number of times, up to 100. */
+                /**
+                 * @description The number of times, up to 100.
+                 * @example 5
+                 */
                 count?: string;
             };
             header?: never;
@@ -11079,12 +5139,7 @@ export interface operations {
             /** @description The next times. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11101,98 +5156,34 @@ export interface operations {
                     "application/json": components["schemas"]["SchedulePreview"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listProjectScheduleRuns: {
         parameters: {
             query?: {
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path: {
-                /** @description The project. */
-                projectId: string;
-                /** @description The schedule. */
-                scheduleId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81
+                 */
+                scheduleId: components["parameters"]["scheduleId"];
             };
             cookie?: never;
         };
@@ -11201,12 +5192,7 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11214,147 +5200,52 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
-                     *           "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *           "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
                      *           "projectId": "website",
                      *           "agentId": null,
-                     *           "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *           "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *           "status": "delivered",
                      *           "attempts": 1,
                      *           "lastError": null,
-                     *           "createdAt": "2026-03-27T14:30:01.204Z",
-                     *           "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *           "createdAt": "2026-03-30T07:30:01.204Z",
+                     *           "updatedAt": "2026-03-30T07:30:02.871Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["ProjectScheduleRunPage"];
+                    "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFoundOrScheduleNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     createProjectScheduleRun: {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /** @description Makes the request safe to repeat: a request with the same key and an equal body changes nothing and returns what the first one created, as it is now. With another body, it gets 409. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
-                /** @description The project. */
-                projectId: string;
-                /** @description The schedule. */
-                scheduleId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81
+                 */
+                scheduleId: components["parameters"]["scheduleId"];
             };
             cookie?: never;
         };
@@ -11363,12 +5254,7 @@ export interface operations {
             /** @description The run was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description The path of the run. */
                     Location?: string;
                     [name: string]: unknown;
@@ -11376,163 +5262,51 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
-                     *       "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *       "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
                      *       "projectId": "website",
                      *       "agentId": null,
-                     *       "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *       "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *       "status": "pending",
                      *       "attempts": 0,
                      *       "lastError": null,
-                     *       "createdAt": "2026-03-27T14:30:01.204Z",
-                     *       "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *       "createdAt": "2026-03-30T07:30:01.204Z",
+                     *       "updatedAt": "2026-03-30T07:30:02.871Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The project is archived. `Error-Code`: `project_archived`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFoundOrScheduleNotFound"];
+            409: components["responses"]["ProjectArchived"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listAgentScheduleRuns: {
         parameters: {
             query?: {
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path: {
-                /** @description The agent. */
-                agentId: string;
-                /** @description The schedule. */
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82
+                 */
                 scheduleId: string;
             };
             cookie?: never;
@@ -11542,12 +5316,7 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11555,129 +5324,50 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
-                     *           "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *           "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82",
                      *           "projectId": null,
-                     *           "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
-                     *           "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *           "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *           "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *           "status": "delivered",
                      *           "attempts": 1,
                      *           "lastError": null,
-                     *           "createdAt": "2026-03-27T14:30:01.204Z",
-                     *           "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *           "createdAt": "2026-03-30T07:30:01.204Z",
+                     *           "updatedAt": "2026-03-30T07:30:02.871Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["AgentScheduleRunPage"];
+                    "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["AgentNotFoundOrScheduleNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     createAgentScheduleRun: {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /** @description Makes the request safe to repeat: a request with the same key and an equal body changes nothing and returns what the first one created, as it is now. With another body, it gets 409. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
-                /** @description The agent. */
-                agentId: string;
-                /** @description The schedule. */
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82
+                 */
                 scheduleId: string;
             };
             cookie?: never;
@@ -11687,12 +5377,7 @@ export interface operations {
             /** @description The run was created, now or by an earlier request with this `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description The path of the run. */
                     Location?: string;
                     [name: string]: unknown;
@@ -11700,142 +5385,43 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
-                     *       "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "projectId": "website",
-                     *       "agentId": null,
-                     *       "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *       "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *       "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82",
+                     *       "projectId": null,
+                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *       "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *       "status": "pending",
                      *       "attempts": 0,
                      *       "lastError": null,
-                     *       "createdAt": "2026-03-27T14:30:01.204Z",
-                     *       "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *       "createdAt": "2026-03-30T07:30:01.204Z",
+                     *       "updatedAt": "2026-03-30T07:30:02.871Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such agent, or the agent has no such schedule. `Error-Code`: `agent_not_found`, `schedule_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The agent is archived. `Error-Code`: `agent_archived`. */
-            409: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["AgentNotFoundOrScheduleNotFound"];
+            409: components["responses"]["AgentArchived"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listRuns: {
         parameters: {
             query?: {
-                /** @description The status of the runs. */
+                /**
+                 * @description The status of the runs.
+                 * @example pending
+                 */
                 status?: "pending" | "delivered" | "failed" | "skipped";
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path?: never;
@@ -11846,12 +5432,7 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11859,16 +5440,16 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
-                     *           "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *           "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
                      *           "projectId": "website",
                      *           "agentId": null,
-                     *           "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *           "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *           "status": "pending",
                      *           "attempts": 0,
                      *           "lastError": null,
-                     *           "createdAt": "2026-03-27T14:30:01.204Z",
-                     *           "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *           "createdAt": "2026-03-30T07:30:01.204Z",
+                     *           "updatedAt": "2026-03-30T07:30:02.871Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -11877,99 +5458,13 @@ export interface operations {
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     retrieveRun: {
@@ -11977,8 +5472,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The run. */
-                runId: string;
+                /**
+                 * @description The run.
+                 * @example 019d3da6-44c0-8af1-a829-4c5f72adcc57
+                 */
+                runId: components["parameters"]["runId"];
             };
             cookie?: never;
         };
@@ -11987,142 +5485,35 @@ export interface operations {
             /** @description The run. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
-                     *       "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *       "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
                      *       "projectId": "website",
                      *       "agentId": null,
-                     *       "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *       "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *       "status": "delivered",
                      *       "attempts": 1,
                      *       "lastError": null,
-                     *       "createdAt": "2026-03-27T14:30:01.204Z",
-                     *       "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *       "createdAt": "2026-03-30T07:30:01.204Z",
+                     *       "updatedAt": "2026-03-30T07:30:02.871Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such run, or its schedule was deleted. `Error-Code`: `run_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["RunNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     acknowledgeRun: {
@@ -12130,8 +5521,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The run. */
-                runId: string;
+                /**
+                 * @description The run.
+                 * @example 019d3da6-44c0-8af1-a829-4c5f72adcc57
+                 */
+                runId: components["parameters"]["runId"];
             };
             cookie?: never;
         };
@@ -12140,159 +5534,46 @@ export interface operations {
             /** @description The run. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57",
-                     *       "scheduleId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *       "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
                      *       "projectId": "website",
                      *       "agentId": null,
-                     *       "scheduledAt": "2026-03-27T14:30:00.000Z",
+                     *       "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *       "status": "delivered",
                      *       "attempts": 1,
                      *       "lastError": null,
-                     *       "createdAt": "2026-03-27T14:30:01.204Z",
-                     *       "updatedAt": "2026-03-27T14:30:02.871Z"
+                     *       "createdAt": "2026-03-30T07:30:01.204Z",
+                     *       "updatedAt": "2026-03-30T07:30:02.871Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no such run, or its schedule was deleted. `Error-Code`: `run_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["RunNotFound"];
             /** @description The run failed or was skipped. `Error-Code`: `run_not_pending`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     retrieveRunEndpoint: {
@@ -12307,12 +5588,7 @@ export interface operations {
             /** @description The run endpoint. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12327,116 +5603,14 @@ export interface operations {
                     "application/json": components["schemas"]["RunEndpoint"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no run endpoint. `Error-Code`: `run_endpoint_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            404: components["responses"]["RunEndpointNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     putRunEndpoint: {
@@ -12455,12 +5629,7 @@ export interface operations {
             /** @description The run endpoint has the new URL. `secret` is null. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12479,14 +5648,8 @@ export interface operations {
             /** @description The run endpoint was created. `secret` is its secret, which no other response contains. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description The path of what was created. */
-                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12502,99 +5665,13 @@ export interface operations {
                     "application/json": components["schemas"]["RunEndpointWithSecret"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     deleteRunEndpoint: {
@@ -12609,12 +5686,7 @@ export interface operations {
             /** @description The run endpoint is deleted. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12626,116 +5698,14 @@ export interface operations {
                     "application/json": components["schemas"]["RunEndpointDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no run endpoint. `Error-Code`: `run_endpoint_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            404: components["responses"]["RunEndpointNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     rotateRunEndpoint: {
@@ -12754,12 +5724,7 @@ export interface operations {
             /** @description The run endpoint with its new secret, which no other response contains. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12775,165 +5740,129 @@ export interface operations {
                     "application/json": components["schemas"]["RotatedRunEndpoint"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to projects. `Error-Code`: `unrestricted_key_required`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no run endpoint. `Error-Code`: `run_endpoint_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
+            404: components["responses"]["RunEndpointNotFound"];
             /** @description The previous secret is still valid. Wait until it expires, or rotate with `overlapSeconds` 0. `Error-Code`: `rotation_in_progress`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
-    retrieveSessionFile: {
+    listSessionFiles: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+            };
             header?: never;
             path: {
-                /** @description The session. */
-                sessionId: string;
-                /** @description The file. */
-                fileId: string;
+                /**
+                 * @description The session.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                sessionId: components["parameters"]["sessionId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The file. */
+            /** @description A page of files. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
+                     *           "path": "src/app.ts",
+                     *           "createdAt": "2026-03-29T01:00:00.000Z",
+                     *           "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionFilePage"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["SessionNotFound"];
+            /** @description The cursor is a file of another session. `Error-Code`: `cursor_mismatch`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            410: components["responses"]["SessionDeleted"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    putSessionFile: {
+        parameters: {
+            query: {
+                /**
+                 * @description The path of the file, relative to the folder that the session worked in. A `+` in a query means a space; write a plus sign as `%2B`.
+                 * @example src/app.ts
+                 */
+                path: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The session.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                sessionId: components["parameters"]["sessionId"];
+            };
+            cookie?: never;
+        };
+        /** @description The content, up to 95 MB (95,000,000 bytes). `Content-Length` is required. */
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+                "*/*": string;
+            };
+        };
+        responses: {
+            /** @description The file has the new content. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903",
+                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *       "path": "src/app.ts",
                      *       "createdAt": "2026-03-29T01:00:00.000Z",
                      *       "updatedAt": "2026-03-29T01:00:00.000Z",
@@ -12945,133 +5874,113 @@ export interface operations {
                     "application/json": components["schemas"]["SessionFileDetails"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
+            /** @description The file was created. */
+            201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
+                     *       "path": "src/app.ts",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "sizeBytes": 6,
+                     *       "contentType": "text/plain; charset=utf-8",
+                     *       "sha256": "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionFileDetails"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["SessionNotFound"];
+            /** @description The project is archived, the organization would have more files or bytes than its quota, or the upload took more than an hour. `Error-Code`: `project_archived`, `quota_exceeded`, `upload_expired`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
+            410: components["responses"]["SessionDeleted"];
+            /** @description The request has no `Content-Length`. `Error-Code`: `length_required`. */
+            411: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. `Error-Code`: `session_not_found`, `session_file_not_found`. */
-            404: {
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    retrieveSessionFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The session.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                sessionId: components["parameters"]["sessionId"];
+                /**
+                 * @description The file.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+                 */
+                fileId: components["parameters"]["fileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
+                     *       "path": "src/app.ts",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "sizeBytes": 6,
+                     *       "contentType": "text/plain; charset=utf-8",
+                     *       "sha256": "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionFileDetails"];
                 };
             };
-            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["SessionNotFoundOrSessionFileNotFound"];
+            410: components["responses"]["SessionDeleted"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     deleteSessionFile: {
@@ -13079,10 +5988,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session. */
-                sessionId: string;
-                /** @description The file. */
-                fileId: string;
+                /**
+                 * @description The session.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                sessionId: components["parameters"]["sessionId"];
+                /**
+                 * @description The file.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+                 */
+                fileId: components["parameters"]["fileId"];
             };
             cookie?: never;
         };
@@ -13091,12 +6006,7 @@ export interface operations {
             /** @description The file is deleted. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13109,150 +6019,26 @@ export interface operations {
                     "application/json": components["schemas"]["SessionFileDeletion"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. `Error-Code`: `session_not_found`, `session_file_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["SessionNotFoundOrSessionFileNotFound"];
             /** @description The project is archived. Unarchive it first. `Error-Code`: `project_archived`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            410: components["responses"]["SessionDeleted"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     retrieveSessionFileContent: {
@@ -13260,17 +6046,23 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description ETags of the copies you hold. If one matches, the response is 304. */
-                "If-None-Match"?: string;
-                /** @description One range of bytes. If several ranges are given, the response is the whole content. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description One range of bytes, such as `bytes=0-1023`. If several ranges are given, the response is the whole content. */
                 Range?: string;
                 /** @description The ETag of your partial copy. If the content has changed, the response is the whole content. */
                 "If-Range"?: string;
             };
             path: {
-                /** @description The session. */
-                sessionId: string;
-                /** @description The file. */
-                fileId: string;
+                /**
+                 * @description The session.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+                 */
+                sessionId: components["parameters"]["sessionId"];
+                /**
+                 * @description The file.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70
+                 */
+                fileId: components["parameters"]["fileId"];
             };
             cookie?: never;
         };
@@ -13279,18 +6071,11 @@ export interface operations {
             /** @description The content, with the `Content-Type` of its upload. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description The entity tag of the content. */
                     ETag?: string;
-                    /** @description `bytes` */
-                    "Accept-Ranges"?: string;
-                    /** @description `attachment`: browsers save the content and do not show it. */
-                    "Content-Disposition"?: string;
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13300,18 +6085,11 @@ export interface operations {
             /** @description The range of bytes. */
             206: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description The entity tag of the content. */
                     ETag?: string;
-                    /** @description `bytes` */
-                    "Accept-Ranges"?: string;
-                    /** @description `attachment`: browsers save the content and do not show it. */
-                    "Content-Disposition"?: string;
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     /** @description The range, and the size of the whole content. */
                     "Content-Range"?: string;
                     [name: string]: unknown;
@@ -13323,176 +6101,49 @@ export interface operations {
             /** @description Not modified. */
             304: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description The entity tag of the content. */
                     ETag?: string;
-                    /** @description `bytes` */
-                    "Accept-Ranges"?: string;
-                    /** @description `attachment`: browsers save the content and do not show it. */
-                    "Content-Disposition"?: string;
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no session with this sessionId, or the session has no file with this fileId. `Error-Code`: `session_not_found`, `session_file_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The session was deleted, with its files. `Error-Code`: `session_deleted`. */
-            410: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["SessionNotFoundOrSessionFileNotFound"];
+            410: components["responses"]["SessionDeleted"];
             /** @description The content has no bytes in this range. `Error-Code`: `range_not_satisfiable`. */
             416: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listSkills: {
         parameters: {
             query?: {
+                /**
+                 * @description Only the skill with this name.
+                 * @example release-notes
+                 */
                 name?: string;
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: never;
             path?: never;
@@ -13503,12 +6154,7 @@ export interface operations {
             /** @description A page of skills. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13516,7 +6162,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
                      *           "name": "release-notes",
                      *           "description": "Writes release notes from merged pull requests.",
                      *           "createdAt": "2026-03-02T09:15:00.000Z",
@@ -13529,89 +6175,20 @@ export interface operations {
                     "application/json": components["schemas"]["SkillPage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     createSkill: {
         parameters: {
             query?: never;
             header?: {
-                "Idempotency-Key"?: string;
+                /** @description Makes the request safe to repeat: a request with the same key and an equal body changes nothing and returns what the first one created, as it is now. With another body, it gets 409. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;
@@ -13625,31 +6202,25 @@ export interface operations {
             /** @description The skill was created, by this request or an earlier one with the same `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description The path of the skill. */
                     Location?: string;
-                    /** @description The entity tag of the resource, for `If-Match`. It changes with every edit by a request. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70",
-                     *       "name": "release-notes",
-                     *       "description": "Writes release notes from merged pull requests.",
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
+                     *       "name": "commit-messages",
+                     *       "description": "Writes commit messages from staged changes.",
                      *       "createdAt": "2026-03-02T09:15:00.000Z",
                      *       "updatedAt": "2026-03-29T01:00:00.000Z",
                      *       "files": [
                      *         {
-                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c72",
                      *           "filename": "SKILL.md",
-                     *           "content": "---\nname: release-notes\n---\n"
+                     *           "content": "---\nname: commit-messages\ndescription: Writes commit messages from staged changes.\n---\n\n1. List the changes.\n2. Write one line for each, for the people who read it.\n"
                      *         }
                      *       ]
                      *     }
@@ -13657,113 +6228,442 @@ export interface operations {
                     "application/json": components["schemas"]["Skill"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
             /** @description Another skill has this name, the organization would have more skills or bytes of skill files than its quota, or the `Idempotency-Key` was used with another body. `Error-Code`: `skill_name_taken`, `quota_exceeded`, `idempotency_key_reused`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    retrieveSkill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                /**
+                 * @description The skill.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71
+                 */
+                skillId: components["parameters"]["skillId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The skill with all of its files. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The entity tag of the skill. It changes whenever the skill or one of its files changes. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
+                     *       "name": "release-notes",
+                     *       "description": "Writes release notes from merged pull requests.",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "files": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c72",
+                     *           "filename": "SKILL.md",
+                     *           "content": "---\nname: release-notes\ndescription: Writes release notes from merged pull requests.\n---\n\n1. List the changes.\n2. Write one line for each, for the people who read it.\n"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Skill"];
+                };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The entity tag of the skill. It changes whenever the skill or one of its files changes. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The path is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["SkillNotFound"];
+            /** @description The skill could not be retrieved. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    deleteSkill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /**
+                 * @description The skill.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71
+                 */
+                skillId: components["parameters"]["skillId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The skill was deleted. */
+            200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SkillDeletion"];
                 };
             };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["SkillNotFound"];
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    updateSkill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /**
+                 * @description The skill.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71
+                 */
+                skillId: components["parameters"]["skillId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillUpdate"];
+            };
+        };
+        responses: {
+            /** @description The skill with all of its files. */
+            200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
+                     *       "name": "release-notes",
+                     *       "description": "Writes release notes from merged pull requests.",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "files": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c72",
+                     *           "filename": "SKILL.md",
+                     *           "content": "---\nname: release-notes\ndescription: Writes release notes from merged pull requests.\n---\n\n1. List the changes.\n2. Write one line for each, for the people who read it.\n"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Skill"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["SkillNotFound"];
+            /** @description Another skill has this name, or the organization would have more bytes of skill files than its quota. `Error-Code`: `skill_name_taken`, `quota_exceeded`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    retrieveProfilePicture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                /**
+                 * @description The user.
+                 * @example ada
+                 */
+                userId: components["parameters"]["userId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The entity tag of the picture. */
+                    ETag?: string;
+                    /** @description `inline`, with a file name for the format: browsers may show the picture. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                    "image/jpeg": string;
+                    "image/gif": string;
+                    "image/webp": string;
+                };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The entity tag of the picture. */
+                    ETag?: string;
+                    /** @description `inline`, with a file name for the format: browsers may show the picture. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The organization has no user with this userId, or the user has no profile picture. `Error-Code`: `user_not_found`, `profile_picture_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    putProfilePicture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The user that the API key acts as.
+                 * @example ada
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        /** @description A PNG, JPEG, GIF or WebP image of up to 5 MiB. The service detects the format from the bytes and ignores `Content-Type`. */
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+                "image/png": string;
+                "image/jpeg": string;
+                "image/gif": string;
+                "image/webp": string;
+            };
+        };
+        responses: {
+            /** @description The picture replaces the one before. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "userId": "ada",
+                     *       "contentType": "image/png",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProfilePicture"];
+                };
+            };
+            /** @description The picture is stored; there was none before. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "userId": "ada",
+                     *       "contentType": "image/png",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProfilePicture"];
+                };
+            };
+            /** @description The path or body is invalid, the body is not a PNG, JPEG, GIF or WebP image, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`, `user_required`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherUser"];
+            404: components["responses"]["UserNotFound"];
+            /** @description The upload took too long, or a newer upload replaced it. `Error-Code`: `upload_expired`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    deleteProfilePicture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The user that the API key acts as.
+                 * @example ada
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user has no profile picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "userId": "ada",
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProfilePictureDeletion"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScopeOrUserRequired"];
+            403: components["responses"]["OtherUser"];
+            404: components["responses"]["UserNotFound"];
+            /** @description A new picture is being uploaded. `Error-Code`: `upload_in_progress`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     listEnvironmentVariables: {
         parameters: {
             query?: {
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
-                limit?: string;
+                limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The ID of the project. */
-                projectId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
             };
             cookie?: never;
         };
@@ -13772,12 +6672,7 @@ export interface operations {
             /** @description A page of variables. */
             200: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13796,127 +6691,29 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariablePage"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
-            500: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
         };
     };
     setEnvironmentVariables: {
         parameters: {
             query?: never;
             header?: {
+                /** @description Makes the request safe to repeat: a request with the same key and an equal body changes nothing and returns what the first one created, as it is now. With another body, it gets 409. The key is stored for one day. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The ID of the project. */
-                projectId: string;
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
             };
             cookie?: never;
         };
@@ -13929,12 +6726,7 @@ export interface operations {
             /** @description The variables were stored, by this request or an earlier one with the same `Idempotency-Key`. */
             201: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description The path of the list of variables. */
                     Location?: string;
                     [name: string]: unknown;
@@ -13954,133 +6746,179 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentVariables"];
                 };
             };
-            /** @description The input is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
-            400: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The API key is restricted to other projects. `Error-Code`: `project_forbidden`. */
-            403: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The organization has no project with this projectId. `Error-Code`: `project_not_found`. */
-            404: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
             /** @description The project is archived or would have more than 12 MiB of values, the project or the organization would have more variables than allowed, or the `Idempotency-Key` was used with another body. `Error-Code`: `project_archived`, `environment_variable_limit`, `idempotency_key_reused`, `quota_exceeded`. */
             409: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error. `Error-Code`: `internal_error`. */
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    putEnvironmentVariable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+                /**
+                 * @description The name of the variable.
+                 * @example DATABASE_URL
+                 */
+                key: components["parameters"]["key"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnvironmentVariableValue"];
+            };
+        };
+        responses: {
+            /** @description The variable has the new value. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": "DATABASE_URL",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvironmentVariable"];
+                };
+            };
+            /** @description The variable was created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": "DATABASE_URL",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvironmentVariable"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFound"];
+            /** @description The project is archived or would have more than 12 MiB of values, or the project or the organization would have more variables than allowed. `Error-Code`: `project_archived`, `environment_variable_limit`, `quota_exceeded`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    deleteEnvironmentVariable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+                /**
+                 * @description The name of the variable.
+                 * @example DATABASE_URL
+                 */
+                key: components["parameters"]["key"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variable was deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "key": "DATABASE_URL"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvironmentVariableDeletion"];
+                };
+            };
+            /** @description The path is invalid, or the API key lacks the required scope. `Error-Code`: `invalid_input`, `missing_scope`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            403: components["responses"]["ProjectForbidden"];
+            /** @description The organization has no project with this projectId, or the project has no variable with this key. `Error-Code`: `project_not_found`, `environment_variable_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            409: components["responses"]["ProjectArchived"];
+            /** @description The variable could not be deleted. `Error-Code`: `internal_error`. */
             500: {
                 headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`. `Error-Code`: `unavailable`. */
-            503: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB. */
-            default: {
-                headers: {
-                    /** @description The ID of the request in the log of the service. */
-                    "X-Request-Id"?: string;
-                    /** @description `no-store`, or `private, no-cache` if the response has an `ETag`. */
-                    "Cache-Control"?: string;
-                    /** @description `nosniff`. */
-                    "X-Content-Type-Options"?: string;
-                    /** @description Why the request failed, for programs. Codes never change their meaning. */
-                    "Error-Code"?: string;
-                    /** @description The number of seconds to wait before a retry. */
-                    "Retry-After"?: number;
-                    /** @description With 401: the authentication scheme (RFC 6750). */
-                    "WWW-Authenticate"?: string;
-                    /** @description With 405: the methods that the path supports. */
-                    Allow?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["ServiceError"];
         };
     };
     scheduleRun: {

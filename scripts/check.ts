@@ -13,7 +13,17 @@ parsed(
 )
 
 /** `verify:<name>` in package.json, the slowest first. */
-const CHECKS = ['types', 'contracts', 'openapi', 'lint', 'sql', 'migrations', 'dependencies', 'lock']
+const CHECKS = [
+  'types',
+  'contracts',
+  'openapi',
+  'lint',
+  'sql',
+  'spelling',
+  'migrations',
+  'dependencies',
+  'lock',
+]
 
 const waiting = [...CHECKS]
 const failed: string[] = []

@@ -3,6 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
 import { SCOPES } from '../src/access/scopes.ts'
+import { runs, schedules, sessionFiles, skills } from '../src/db/schema.ts'
+import { query, unguarded } from '../src/db/statement.ts'
+import { EXAMPLE_IDS } from '../src/http/example-ids.ts'
 import { execute } from './database.ts'
 import {
   insertApiKey,
@@ -97,18 +100,20 @@ export interface DemoKeys {
 export async function createDemoKeys(target: Target): Promise<DemoKeys | undefined> {
   const [found] = await execute(target, [{ statement: selectAnyOrganization, values: {} }])
   if (found && found.length > 0) return undefined
-  const acme = organization('Acme', 'ada', 'Ada Lovelace')
-  const globex = organization('Globex', 'grace', 'Grace Hopper')
+  const acme = organization(EXAMPLE_IDS.organizationId, 'Acme', EXAMPLE_IDS.userId, 'Ada Lovelace')
+  const globex = organization(newUuid(), 'Globex', 'grace', 'Grace Hopper')
   const mint = (organizationId: string, name: string, userId?: string) =>
     mintApiKey({ organizationId, name, scopes: SCOPES, createdAt: now(), ...(userId && { userId }) })
-  const apiKey = mint(acme.id, 'demo', 'ada')
+  const apiKey = mint(acme.id, 'demo', EXAMPLE_IDS.userId)
   const serviceKey = mint(acme.id, 'demo service')
   const otherApiKey = mint(globex.id, 'demo', 'grace')
-  const keys = [apiKey, serviceKey, otherApiKey]
+  const laptop = mint(acme.id, 'laptop', EXAMPLE_IDS.userId)
+  const keys = [apiKey.row, serviceKey.row, otherApiKey.row, { ...laptop.row, id: EXAMPLE_IDS.apiKeyId }]
   await execute(target, [
     ...acme.writes,
     ...globex.writes,
-    ...keys.map(({ row }) => ({ statement: insertApiKey, values: row })),
+    ...keys.map((values) => ({ statement: insertApiKey, values })),
+    ...exampleRows(acme.id),
   ])
   return {
     organizationId: acme.id,
@@ -118,14 +123,65 @@ export async function createDemoKeys(target: Target): Promise<DemoKeys | undefin
   }
 }
 
-function organization(name: string, userId: string, userName: string) {
-  const id = newUuid()
+function organization(id: string, name: string, userId: string, userName: string) {
   const times = { createdAt: now(), updatedAt: now() }
   const writes = [
     { statement: insertOrganization, values: { id, name, ...times } },
     { statement: insertUserIfMissing, values: { organizationId: id, id: userId, name: userName, ...times } },
   ]
   return { id, writes }
+}
+
+/**
+ * What the examples of the OpenAPI document name and what has an ID that the service chooses. The requests of `fillDemo`
+ * complete these rows.
+ */
+function exampleRows(organizationId: string) {
+  const times = { createdAt: now(), updatedAt: now() }
+  const schedule = (parentType: 'project' | 'agent', parentId: string, id: string, timezone: string) =>
+    query.insert(schedules).values({
+      organizationId,
+      parentType,
+      parentId,
+      id,
+      cron: '30 9 * * mon-fri',
+      timezone,
+      ...times,
+    })
+  const { projectId, agentId, projectScheduleId, agentScheduleId } = EXAMPLE_IDS
+  const inserts = [
+    query.insert(skills).values({
+      organizationId,
+      id: EXAMPLE_IDS.skillId,
+      name: 'release-notes',
+      description: 'Writes release notes from merged pull requests.',
+      revision: newUuid(),
+      ...times,
+    }),
+    query.insert(sessionFiles).values({
+      organizationId,
+      sessionId: EXAMPLE_IDS.sessionId,
+      id: EXAMPLE_IDS.fileId,
+      path: EXAMPLE_IDS.filePath,
+      objectKey: newUuid(),
+      sizeBytes: 0,
+      ...times,
+    }),
+    schedule('project', projectId, projectScheduleId, 'Europe/Paris'),
+    schedule('agent', agentId, agentScheduleId, 'UTC'),
+    query.insert(runs).values({
+      organizationId,
+      scheduleId: projectScheduleId,
+      scheduledAt: '2026-03-30T07:30:00.000Z',
+      id: EXAMPLE_IDS.runId,
+      parentType: 'project',
+      parentId: projectId,
+      status: 'delivered',
+      attempts: 1,
+      ...times,
+    }),
+  ]
+  return inserts.map((insert) => ({ statement: unguarded(() => insert), values: {} }))
 }
 
 function now(): string {
@@ -147,6 +203,7 @@ function shellVariables(demo: Demo): string {
     PROJECT_ID: demo.projectId,
     AGENT_ID: demo.agentId,
     SESSION_ID: demo.sessionId,
+    PULL_REQUEST_ID: demo.pullRequestId,
     SKILL_ID: demo.skillId,
     USER_ID: demo.userId,
   }
@@ -182,13 +239,18 @@ export async function fillDemo(
   { organizationId, apiKey, serviceKey, otherApiKey }: DemoKeys,
 ): Promise<Demo> {
   const acme = new DemoClient(baseUrl, apiKey)
-  const website = await acme.put('projects', newUuid(), { name: 'Website' })
+  const website = await acme.put('projects', EXAMPLE_IDS.projectId, { name: 'Website' })
+  // Only a project whose ID is a UUID can be pinned.
+  const payments = await acme.put('projects', newUuid(), { name: 'Payments' })
   const mobile = await acme.put('projects', 'mobile-app', { name: 'Mobile app' })
-  const reviewer = await acme.put('agents', newUuid(), { name: 'Reviewer' })
+  const reviewer = await acme.put('agents', EXAMPLE_IDS.agentId, { name: 'Reviewer' })
   await acme.put('agents', newUuid(), { name: 'Release manager' })
-  const checkout = await acme.put('sessions', newUuid(), { projectId: website, name: 'Rebuild the checkout' })
+  const checkout = await acme.put('sessions', EXAMPLE_IDS.sessionId, {
+    projectId: website,
+    name: 'Rebuild the checkout',
+  })
   const flakyTest = await acme.put('sessions', newUuid(), { projectId: website, name: 'Find the flaky test' })
-  const applePay = await acme.put('pull-requests', newUuid(), {
+  const applePay = await acme.put('pull-requests', EXAMPLE_IDS.pullRequestId, {
     projectId: website,
     name: 'Accept Apple Pay',
   })
@@ -201,14 +263,16 @@ export async function fillDemo(
     const paths = FILE_PATHS.slice(start, start + FILES_AT_ONCE)
     await Promise.all(paths.map((path) => acme.putFile(checkout, path, `The demo's ${path}\n`)))
   }
-  const skillId = await acme.addSkill(
-    'release-notes',
-    'Writes release notes from merged pull requests.',
-    SKILL_FILES,
-  )
+  await acme.send('PATCH', `/v1/skills/${EXAMPLE_IDS.skillId}`, { files: filesOf(SKILL_FILES) })
+  for (const path of [
+    `/v1/projects/${website}/schedules/${EXAMPLE_IDS.projectScheduleId}`,
+    `/v1/agents/${reviewer}/schedules/${EXAMPLE_IDS.agentScheduleId}`,
+  ]) {
+    await acme.send('PATCH', path, { enabled: true })
+  }
   const pins = [
     { resourceType: 'session', resourceId: checkout },
-    { resourceType: 'project', resourceId: website },
+    { resourceType: 'project', resourceId: payments },
     { resourceType: 'pull_request', resourceId: applePay },
     { resourceType: 'session', resourceId: flakyTest },
     { resourceType: 'pull_request', resourceId: retries },
@@ -217,8 +281,10 @@ export async function fillDemo(
     await acme.send('PUT', `/v1/pins/${resourceType}/${resourceId}`)
   }
   const value = 'postgres://checkout:example@db.internal/shop'
-  await acme.send('PUT', `/v1/projects/${website}/environment-variables/DATABASE_URL`, { value })
-  await acme.send('PUT', '/v1/users/ada/profile-picture', Buffer.from(PICTURE, 'base64'))
+  await acme.send('PUT', `/v1/projects/${website}/environment-variables/${EXAMPLE_IDS.variableKey}`, {
+    value,
+  })
+  await acme.send('PUT', `/v1/users/${EXAMPLE_IDS.userId}/profile-picture`, Buffer.from(PICTURE, 'base64'))
   const { token: restrictedKey } = await acme.send('POST', '/v1/api-keys', {
     name: 'demo restricted',
     scopes: SCOPES,
@@ -233,19 +299,21 @@ export async function fillDemo(
     projectId: intranet,
     agentId: await globex.put('agents', newUuid(), { name: 'Librarian' }),
     sessionId: await globex.put('sessions', newUuid(), { projectId: intranet, name: 'Archive the wiki' }),
-    skillId: await globex.addSkill('summaries', 'Summarises long threads.', { 'SKILL.md': '# Summaries\n' }),
+    skillId: await globex.addSkill('summaries', 'Summarises long threads.', {
+      'SKILL.md': '---\nname: summaries\ndescription: Summarises long threads.\n---\n\n# Summaries\n',
+    }),
   }
   return {
     baseUrl,
     apiKey,
     organizationId,
-    userId: 'ada',
+    userId: EXAMPLE_IDS.userId,
     projectId: website,
     agentId: reviewer,
     sessionId: checkout,
     pullRequestId: applePay,
-    skillId,
-    environmentVariableKey: 'DATABASE_URL',
+    skillId: EXAMPLE_IDS.skillId,
+    environmentVariableKey: EXAMPLE_IDS.variableKey,
     pins,
     serviceKey,
     restrictedKey: restrictedKey ?? '',
@@ -287,10 +355,15 @@ class DemoClient {
     const { id = '' } = await this.send('POST', '/v1/skills', {
       name,
       description,
-      files: Object.entries(files).map(([filename, content]) => ({ filename, content })),
+      files: filesOf(files),
     })
     return id
   }
+}
+
+/** @param files filename to content. */
+function filesOf(files: Readonly<Record<string, string>>) {
+  return Object.entries(files).map(([filename, content]) => ({ filename, content }))
 }
 
 /** 130 paths: more than two pages of the default size. */
@@ -346,11 +419,11 @@ const FILE_PATHS = [
       '.gitignore',
       'Dockerfile',
       'compose.yaml',
-      'biome.json',
       'LICENSE',
     ],
     [''],
   ),
+  EXAMPLE_IDS.filePath,
 ]
 
 function tree(folder: string, names: readonly string[], endings: readonly string[]): string[] {

@@ -45,31 +45,31 @@ export const operations: readonly Operation[] = [
 
   route('GET /v1/audit-events', auditEvents, (m) => m.listAuditEvents),
 
+  route('GET /v1/projects', projects, (m) => m.list),
   route('PUT /v1/projects/{projectId}', projects, (m) => m.put),
   route('GET /v1/projects/{projectId}', projects, (m) => m.retrieve),
-  route('GET /v1/projects', projects, (m) => m.list),
   route('PATCH /v1/projects/{projectId}', projects, (m) => m.update),
   route('DELETE /v1/projects/{projectId}', projects, (m) => m.remove),
 
+  route('GET /v1/agents', agents, (m) => m.list),
   route('PUT /v1/agents/{agentId}', agents, (m) => m.put),
   route('GET /v1/agents/{agentId}', agents, (m) => m.retrieve),
-  route('GET /v1/agents', agents, (m) => m.list),
   route('PATCH /v1/agents/{agentId}', agents, (m) => m.update),
   route('DELETE /v1/agents/{agentId}', agents, (m) => m.remove),
 
+  route('GET /v1/sessions', sessions, (m) => m.list),
   route('PUT /v1/sessions/{sessionId}', sessions, (m) => m.put),
   route('GET /v1/sessions/{sessionId}', sessions, (m) => m.retrieve),
-  route('GET /v1/sessions', sessions, (m) => m.list),
   route('DELETE /v1/sessions/{sessionId}', sessions, (m) => m.remove),
 
+  route('GET /v1/pull-requests', pullRequests, (m) => m.list),
   route('PUT /v1/pull-requests/{pullRequestId}', pullRequests, (m) => m.put),
   route('GET /v1/pull-requests/{pullRequestId}', pullRequests, (m) => m.retrieve),
-  route('GET /v1/pull-requests', pullRequests, (m) => m.list),
   route('DELETE /v1/pull-requests/{pullRequestId}', pullRequests, (m) => m.remove),
 
+  route('GET /v1/users', users, (m) => m.list),
   route('PUT /v1/users/{userId}', users, (m) => m.put),
   route('GET /v1/users/{userId}', users, (m) => m.retrieve),
-  route('GET /v1/users', users, (m) => m.list),
   route('DELETE /v1/users/{userId}', users, (m) => m.remove),
 
   route('GET /v1/pins', pins, (m) => m.listPins),
@@ -112,8 +112,8 @@ export const operations: readonly Operation[] = [
   route('GET /v1/sessions/{sessionId}/files/{fileId}/content', files, (m) => m.retrieveSessionFileContent),
   route('DELETE /v1/sessions/{sessionId}/files/{fileId}', files, (m) => m.deleteSessionFile),
 
-  route('GET /v1/skills', skills, (m) => m.listSkills),
   route('POST /v1/skills', skills, (m) => m.createSkill),
+  route('GET /v1/skills', skills, (m) => m.listSkills),
   route('PATCH /v1/skills/{skillId}', skills, (m) => m.updateSkill),
   route('DELETE /v1/skills/{skillId}', skills, (m) => m.deleteSkill),
 

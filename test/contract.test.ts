@@ -1,10 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { createApp } from '../src/app.ts'
 import { honoPath } from '../src/http/mount.ts'
 import { loadOperations } from '../src/operations.ts'
 import { failingDatabase, failingObjects } from './support/bindings.ts'
-import { document, seenStatuses } from './support/document.ts'
+import { document, documentText, seenStatuses, validatorOf } from './support/document.ts'
 import {
   type Example,
   exampleList,
@@ -33,16 +34,26 @@ interface Schema {
   readonly additionalProperties?: boolean
   readonly items?: Schema
   readonly anyOf?: readonly Schema[]
+  readonly example?: unknown
 }
 
 interface Content {
   readonly required?: boolean
-  readonly content?: { readonly 'application/json'?: { readonly schema: Schema } }
+  readonly content?: { readonly 'application/json'?: { readonly schema: Schema; readonly example?: unknown } }
+}
+
+interface Parameter {
+  readonly in: string
+  readonly name: string
+  readonly required?: boolean
+  readonly schema: Schema
+  readonly example?: unknown
 }
 
 interface Operation {
   readonly operationId: string
-  readonly parameters?: readonly { in: string; name: string; required?: boolean; schema: Schema }[]
+  readonly tags: readonly string[]
+  readonly parameters?: readonly Parameter[]
   readonly requestBody?: Content
   readonly responses: Readonly<Record<string, Content>>
   readonly security?: unknown
@@ -132,7 +143,30 @@ describe('the document', () => {
     expect(Object.keys(document.components.securitySchemes)).toEqual(['apiKey'])
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' })
     expect(document.security).toEqual([{ apiKey: [] }])
-    expect(documented.filter(({ security }) => security !== undefined)).toEqual([])
+  })
+
+  it.each(operations.map(({ contract }) => contract))('has the scope of $operationId', (contract) => {
+    const { operationId, scope } = contract
+    expect(operationOf(operationId).security).toEqual([{ apiKey: scope === null ? [] : [scope] }])
+  })
+
+  it('has up to 200 KB, and up to 20 KB in gzip', async () => {
+    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(200_000)
+    const gzip = new Blob([documentText]).stream().pipeThrough(new CompressionStream('gzip'))
+    expect((await new Response(gzip).arrayBuffer()).byteLength).toBeLessThanOrEqual(20_000)
+  })
+
+  it('has what many operations share once, in its components', () => {
+    const { paths, components } = JSON.parse(documentText)
+    const shared = {
+      parameters: ['limit', 'Idempotency-Key', 'If-None-Match', 'projectId', 'agentId'],
+      headers: ['X-Request-Id', 'Error-Code', 'ETag', 'Location', 'Retry-After'],
+      responses: ['Unauthorized', 'RateLimited', 'InternalError', 'Unavailable', 'ServiceError'],
+    } as const
+    for (const [kind, names] of Object.entries(shared)) {
+      expect(Object.keys(components[kind])).toEqual(expect.arrayContaining([...names]))
+    }
+    expect(JSON.stringify(paths)).not.toMatch(/"in":"query","name":"limit"|"X-Request-Id":\{"description"/)
   })
 
   it('has exactly the operations that the app answers', () => {
@@ -150,16 +184,21 @@ describe('the document', () => {
     expect(missing).toEqual([])
   })
 
-  it('begins with the seven, in the order of the specification', () => {
+  it('comes from a list that begins with the seven, in the order of the specification', () => {
     const expected = Object.entries(SEVEN).map(([operationId, { route }]) => `${operationId}: ${route}`)
-    const inList = operations.slice(0, 7).map(({ contract }) => contract)
-    const inDocument = Object.keys(document.paths)
+    const routes = operations
       .slice(0, 7)
-      .map((path) => documented.find((operation) => operation.path === path))
-    for (const found of [inList, inDocument]) {
-      const routes = found.map((each) => `${each?.operationId}: ${each?.method.toUpperCase()} ${each?.path}`)
-      expect(routes).toEqual(expected)
-    }
+      .map(({ contract }) => `${contract.operationId}: ${contract.method} ${contract.path}`)
+    expect(routes).toEqual(expected)
+  })
+
+  it.each([
+    ['Agents', ['listAgents', 'putAgent', 'retrieveAgent', 'updateAgent', 'deleteAgent']],
+    ['Skills', ['createSkill', 'listSkills', 'retrieveSkill', 'updateSkill', 'deleteSkill']],
+    ['Pins', ['listPins', 'putPin', 'updatePin', 'deletePin']],
+  ])('has the operations of %s in the order in which they are needed', (tag, expected) => {
+    const names = documented.filter(({ tags }) => tags.includes(tag)).map(({ operationId }) => operationId)
+    expect(names.slice(0, expected.length)).toEqual(expected)
   })
 
   it.each(operations.map(({ contract }) => contract))('has the parameters of $operationId', (contract) => {
@@ -184,10 +223,11 @@ describe('the document', () => {
   )
 
   it('leaves to default only what comes from the service', () => {
-    for (const { responses } of documented) {
+    for (const { operationId, responses } of documented) {
       const statuses = Object.keys(responses)
+      const ofCompanions = operationId in SEVEN ? [] : ['401', '429']
       expect(statuses).toEqual(expect.arrayContaining(['500', 'default']))
-      expect(statuses.filter((status) => ['401', '405', '413', '429'].includes(status))).toEqual([])
+      expect(statuses.filter((status) => ['401', '405', '413', '429'].includes(status))).toEqual(ofCompanions)
     }
   })
 
@@ -218,6 +258,85 @@ describe('the document', () => {
     }
   })
 })
+
+/** What is wrong with an example, or undefined. */
+function problemOf(schema: Schema, example: unknown): unknown {
+  const { valid, errors } = validatorOf(schema).validate(example)
+  return valid ? undefined : errors
+}
+
+/** Every schema within this one. */
+function schemasIn(value: unknown): Schema[] {
+  if (Object(value) !== value) return []
+  return [value as Schema, ...Object.values(value as object).flatMap(schemasIn)]
+}
+
+describe('the examples', () => {
+  it.each(documented)('of $operationId are valid', ({ parameters = [], requestBody, responses }) => {
+    for (const { name, schema, required, example } of parameters) {
+      expect([name, required === true && example === undefined]).toEqual([name, false])
+      if (example !== undefined) expect([name, problemOf(schema, example)]).toEqual([name, undefined])
+    }
+    for (const [status, response] of Object.entries({ ...responses, body: requestBody ?? {} })) {
+      const json = response.content?.['application/json']
+      if (!json) continue
+      const example = json.example ?? exampleOf(json.schema)
+      expect([status, problemOf(json.schema, example)]).toEqual([status, undefined])
+    }
+  })
+
+  /** What a viewer fills in. */
+  function exampleOf(given: Schema): unknown {
+    const { example, properties = {} } = resolved(given)
+    if (example !== undefined) return example
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => [name, resolved(property).example]),
+    )
+  }
+
+  it('of properties are valid', () => {
+    const examples = schemasIn(document.components.schemas).filter(
+      ({ type, example }) => type !== undefined && example !== undefined,
+    )
+    expect(examples.length).toBeGreaterThan(10)
+    for (const schema of examples) {
+      expect([schema.example, problemOf(schema, schema.example)]).toEqual([schema.example, undefined])
+    }
+  })
+
+  it('leave out headers and cursors, which the reference page would send', () => {
+    const filled = documented.flatMap(({ operationId, parameters = [] }) =>
+      parameters
+        .filter(
+          ({ in: place, name, example }) =>
+            example !== undefined && (place === 'header' || name === 'cursor'),
+        )
+        .map(({ name }) => `${operationId}: ${name}`),
+    )
+    expect(filled).toEqual([])
+  })
+
+  it.each(['createSkill', 'updateSkill', 'retrieveSkill'])(
+    'of %s have a SKILL.md as the Agent Skills specification requires',
+    (operationId) => {
+      const { requestBody, responses } = operationOf(operationId)
+      const answer = Object.values(responses)[0]?.content?.['application/json']?.example as Skill
+      const sent = requestBody && (exampleOf(schemaOf(requestBody) ?? {}) as Skill)
+      for (const skill of [answer, ...(sent ? [{ ...answer, ...sent }] : [])]) {
+        const { content = '' } = skill.files.find(({ filename }) => filename === 'SKILL.md') ?? {}
+        const [, frontMatter = '', text = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(content) ?? []
+        expect(parse(frontMatter)).toEqual({ name: skill.name, description: skill.description })
+        expect(text).toMatch(/\S/)
+      }
+    },
+  )
+})
+
+interface Skill {
+  readonly name: string
+  readonly description: string
+  readonly files: readonly { readonly filename: string; readonly content: string }[]
+}
 
 const uuid = { type: 'string', format: 'uuid' }
 const upTo = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength })
@@ -451,6 +570,13 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     seenStatuses.clear()
     const plain = await prepared()
     expect((await send(operationId, plain.example, plain.key)).status).toBe(successOf(contract))
+    expect((await send(operationId, plain.example)).status).toBe(401)
+    const limiting = {
+      RATE_LIMIT: 'on',
+      KEY_RATE_LIMIT: { limit: async () => ({ success: false }) },
+    } as const
+    const limited = { ...plain.example, environment: limiting }
+    expect((await send(operationId, limited, plain.key)).status).toBe(429)
 
     const tried = new Set<number | undefined>([undefined])
     for (const { mint, status } of insufficientKeys) {

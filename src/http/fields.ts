@@ -6,7 +6,6 @@ import { describeSize } from './problems.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const EXAMPLE_INSTANT = '2026-03-29T01:00:00.000Z'
-const EXAMPLE_REVISION = '7d1e4c70a3529b3f'
 const EXAMPLE_UUID = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 
 /** The registry from which the OpenAPI document describes a schema. */
@@ -112,11 +111,11 @@ export function content(maxBytes: number, documentation: Documentation) {
 }
 
 /** A UUID of any version, in either case; stored and returned in lower case. */
-export function uuid(description?: string) {
+export function uuid(description?: string, example?: string) {
   const allowed = `a UUID such as "${EXAMPLE_UUID}"`
   return boundedString(EXAMPLE_UUID.length, { wrong: 'has the wrong format', allowed })
     .check(z.guid(allowed), z.toLowerCase())
-    .register(docs, { example: EXAMPLE_UUID, ...(description && { description }) })
+    .register(docs, { ...(description && { description }), ...(example && { example }) })
 }
 
 /** True for a UUID of any version. */
@@ -139,7 +138,7 @@ export function instant() {
   const allowed = `an instant such as "${EXAMPLE_INSTANT}"`
   return boundedString(EXAMPLE_INSTANT.length, { wrong: 'has the wrong format', allowed })
     .check(z.iso.datetime({ precision: 3, abort: true, error: allowed }))
-    .register(docs, { example: EXAMPLE_INSTANT })
+    .register(docs, {})
 }
 
 const MAX_TIME_LENGTH = 255
@@ -157,7 +156,7 @@ export function time() {
     allowed,
   })
     .check(check(problemOfTime(allowed)), z.overwrite(instantOf))
-    .register(docs, { format: 'date-time', example: EXAMPLE_INSTANT })
+    .register(docs, { format: 'date-time' })
 }
 
 function problemOfTime(allowed: string) {
@@ -223,7 +222,6 @@ function isRelativePath(path: string): boolean {
 export function ifNoneMatch() {
   return z.optional(parameter()).register(docs, {
     description: 'ETags of the copies you hold. If one matches, the response is 304.',
-    example: `"${EXAMPLE_UUID}"`,
   })
 }
 
@@ -239,7 +237,6 @@ export function ifMatch() {
       description:
         'The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. ' +
         '`*`: the resource has to exist.',
-      example: `"${EXAMPLE_REVISION}"`,
     })
 }
 
@@ -250,7 +247,6 @@ export function onlyToCreate() {
     .register(docs, {
       description:
         '`*`: only create. If the resource exists already, the response is 412 and nothing changes.',
-      example: '*',
     })
 }
 
@@ -259,11 +255,13 @@ export const ENTITY_TAG = {
   ETag: 'The entity tag of the resource, for `If-Match`. It changes with every edit by a request.',
 }
 
-/** The header `Idempotency-Key`. @param result what repeated requests return. */
-export function idempotencyKey(result: string) {
+/** The header `Idempotency-Key`. */
+export function idempotencyKey(note = '') {
   return z.optional(
     text(1, 255, {
-      description: `Makes the request safe to repeat: requests with the same key and an equal body return ${result}.`,
+      description:
+        'Makes the request safe to repeat: a request with the same key and an equal body changes nothing and returns ' +
+        `what the first one created, as it is now. With another body, it gets 409.${note}`,
       example: 'nightly-build-1',
     }),
   )

@@ -10,7 +10,6 @@ export function pageQuery(cursor: z.ZodMiniType<string, string>) {
   return {
     limit: z._default(wholeNumber(1), String(DEFAULT_PAGE_SIZE)).register(docs, {
       description: `The maximum number of items on the page, at least 1. A number above ${MAX_PAGE_SIZE} counts as ${MAX_PAGE_SIZE}.`,
-      example: '100',
     }),
     cursor: z.optional(cursor).register(docs, {
       description: 'The `nextCursor` of the previous page.',

@@ -5,6 +5,8 @@ export const OTHER_PROJECTS = 'The API key is restricted to other projects.'
 export const OTHER_ETAG = 'The resource has none of the ETags in `If-Match`.'
 export const OTHER_ETAG_OR_EXISTING =
   'The resource has none of the ETags in `If-Match`, or it exists already and `If-None-Match` is `*`.'
+export const UNAUTHORIZED = 'The API key is missing, malformed, unknown, revoked or expired.'
+export const TOO_MANY_REQUESTS = 'Too many requests. Retry after the time in `Retry-After`.'
 export const INTERNAL_ERROR = 'Internal error.'
 export const STORE_UNAVAILABLE =
   'A store is temporarily unavailable. Retry after the time in `Retry-After`; retry a POST only with the same `Idempotency-Key`.'

@@ -13,6 +13,8 @@ import { isBodyOptional } from '../http/body.ts'
 import type { Contract, Success, Tag } from '../http/contract.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { docs } from '../http/fields.ts'
+import { TOO_MANY_REQUESTS, UNAUTHORIZED } from '../http/statuses.ts'
+import { commonVariants, shareVariants } from './share.ts'
 import { scheduleRunWebhook } from './webhook.ts'
 
 const error = z
@@ -27,32 +29,40 @@ const error = z
     },
   })
 
-const retryAfter = {
-  'Retry-After': {
-    description: 'The number of seconds to wait before a retry.',
-    schema: { type: 'integer' as const, minimum: 0 },
-  },
-}
-
-const errorCode = {
-  'Error-Code': {
-    description: 'Why the request failed, for programs. Codes never change their meaning.',
-    schema: { type: 'string' as const },
-  },
-}
-
-/** The headers of every response. */
-const always = {
+/** `components.headers`: the headers that do not depend on the operation. */
+const HEADERS = {
   'X-Request-Id': {
     description: 'The ID of the request in the log of the service.',
     schema: { type: 'string' as const, format: 'uuid' },
   },
-  'Cache-Control': {
-    description: '`no-store`, or `private, no-cache` if the response has an `ETag`.',
+  'Error-Code': {
+    description: 'Why the request failed, for programs. Codes never change their meaning.',
     schema: { type: 'string' as const },
   },
-  'X-Content-Type-Options': { description: '`nosniff`.', schema: { type: 'string' as const } },
+  'Retry-After': {
+    description: 'The number of seconds to wait before a retry.',
+    schema: { type: 'integer' as const, minimum: 0 },
+  },
+  'RateLimit-Policy': {
+    description: 'The rate limit that was exceeded (`draft-ietf-httpapi-ratelimit-headers-11`).',
+    schema: { type: 'string' as const },
+  },
+  RateLimit: {
+    description: 'What is left of this limit, and in how many seconds it is renewed.',
+    schema: { type: 'string' as const },
+  },
+  'WWW-Authenticate': {
+    description: 'With 401: the authentication scheme (RFC 6750).',
+    schema: { type: 'string' as const },
+  },
+  Allow: {
+    description: 'With 405: the methods that the path supports.',
+    schema: { type: 'string' as const },
+  },
 }
+
+/** The header of every response. Those that only caches and browsers need are in docs/contract.md. */
+const always = headerRefs('X-Request-Id')
 
 /** The codes of the errors that any operation may return. */
 const GENERAL_CODES = [
@@ -75,71 +85,158 @@ const SERVICE_ERRORS =
   'Other errors of the service: 401 without a valid API key, 405 for a method that the path does not support, 413 for a ' +
   'body over the size limit, 429 for too many requests (retry after the time in `Retry-After`), 431 for headers over 16 KiB.'
 
-/** The groups of operations. */
+/** The names in `components.responses` that would be too long. The others come from the codes. */
+const ERROR_NAMES: Readonly<Record<string, string>> = { 401: 'Unauthorized', default: 'ServiceError' }
+
+interface DocumentedError {
+  readonly status: string
+  readonly name: string
+  readonly text: string
+}
+
+function errorsOf(contract: Contract, isCore: boolean): DocumentedError[] {
+  const errors = { ...contract.errors, ...(!isCore && { 401: UNAUTHORIZED, 429: TOO_MANY_REQUESTS }) }
+  const listed = Object.entries(errors).map(([status, description]) =>
+    describeError(status, description, errorCodesOf(contract, Number(status))),
+  )
+  const others = GENERAL_CODES.filter((code) => [401, 405, 413, 429, 431].includes(ERROR_STATUSES[code]))
+  return [...listed, describeError('default', SERVICE_ERRORS, others)]
+}
+
+function describeError(status: string, description: string, codes: readonly ErrorCode[]): DocumentedError {
+  const name = codes.map((code) => code.replaceAll(/(?:^|_)(.)/g, (_, letter) => letter.toUpperCase()))
+  const list = codes.map((code) => `\`${code}\``).join(', ')
+  return {
+    status,
+    name: ERROR_NAMES[status] ?? name.join('Or'),
+    text: `${description} \`Error-Code\`: ${list}.`,
+  }
+}
+
+/** The groups of operations, in the order in which a new user needs them. */
 const TAGS: Record<Tag, string> = {
-  Pins: 'Sessions, pull requests and projects that a user pinned, in an order that the user chooses.',
   Projects:
     'The projects of an organization, with their build schedules and encrypted environment variables.',
   Agents: 'The coding agents of an organization, and their schedules.',
   Sessions: 'The sessions of agents, and the files that they stored.',
+  'Pull requests': 'The pull requests of an organization.',
+  Users: 'The users of an organization, and their profile pictures.',
+  Pins: 'Sessions, pull requests and projects that a user pinned, in an order that the user chooses.',
+  Skills: 'Instructions and files that agents load when a task needs them.',
   Schedules: 'A preview of the times at which a cron expression fires.',
   Runs: 'The runs of schedules, and the run endpoint that they are sent to.',
-  Skills: 'Instructions and files that agents load when a task needs them.',
-  Users: 'The users of an organization, and their profile pictures.',
-  'Pull requests': 'The pull requests of an organization.',
   'API keys': 'The API keys of an organization: their scopes, projects and expiry.',
   'Audit events': 'The changes in an organization, and the API keys that made them.',
 }
 
-/** The document as JSON text. */
+/** The core operations come first in the list. They return only the statuses that their specification lists. */
+const CORE_OPERATIONS = 7
+
+/** The order of the operations of a path. */
+const METHODS = ['post', 'put', 'get', 'patch', 'delete'] as const
+
+/** The document as JSON text, with a line for each operation and each component, so that a diff shows what changed. */
 export function openapiDocument(operations: readonly Endpoint[]): string {
-  return `${JSON.stringify(describe(operations), null, 2)}\n`
+  const document = describe(operations)
+  return `${print(shareVariants(document), 3)}\n`
+}
+
+function print(value: unknown, depth: number): string {
+  if (depth === 0 || Array.isArray(value) || Object(value) !== value) return JSON.stringify(value)
+  const lines = Object.entries(value as object).map(
+    ([name, inner]) => `${JSON.stringify(name)}:${print(inner, depth - 1)}`,
+  )
+  return `{\n${lines.join(',\n')}\n}`
 }
 
 function describe(operations: readonly Endpoint[]) {
-  const paths: ZodOpenApiPathsObject = {}
-  for (const { contract } of operations) {
-    paths[contract.path] = {
-      ...paths[contract.path],
-      [contract.method.toLowerCase()]: describeOperation(contract),
+  const listed = operations.map(({ contract }, index) => {
+    const errors = errorsOf(contract, index < CORE_OPERATIONS)
+    return { contract, errors }
+  })
+  const allErrors = listed.flatMap(({ errors }) => errors)
+  const commonErrors = commonVariants(allErrors.map(({ name, text }) => ({ name, variant: text })))
+  const byPath: Record<string, Record<string, ZodOpenApiOperationObject>> = {}
+  // Each core operation goes where the list has the others of its path.
+  for (const { contract, errors } of [
+    ...listed.slice(CORE_OPERATIONS),
+    ...listed.slice(0, CORE_OPERATIONS),
+  ]) {
+    byPath[contract.path] = {
+      ...byPath[contract.path],
+      [contract.method.toLowerCase()]: describeOperation(contract, errors, commonErrors),
     }
   }
-  const tags = [...new Set(operations.map(({ contract }) => contract.tag))]
-  return createDocument({
-    openapi: '3.1.0',
-    info: {
-      title: 'Workspace API',
-      version: packageJson.version,
-      summary: 'The data that a team of coding agents shares.',
-      description:
-        'Pins, schedules, session files, skills, profile pictures and environment variables of an organization. ' +
-        'Every error has the shape `{ "error": string }`; every response has an `X-Request-Id`. ' +
-        'With read replication, send the `X-Bookmark` of a response with the next request, so that it sees the same or newer data.',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [
-      { url: '/', description: 'This deployment.' },
-      { url: '/api/public-api', description: 'The same operations under a prefix.' },
-    ],
-    security: [{ apiKey: [] }],
-    tags: tags.map((name) => ({ name, description: TAGS[name] })),
-    paths,
-    webhooks: { scheduleRun: scheduleRunWebhook },
-    components: {
-      securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer wsk_…`.' },
+  const paths: ZodOpenApiPathsObject = Object.fromEntries(
+    Object.entries(byPath).map(([path, methods]) => [
+      path,
+      Object.fromEntries(
+        METHODS.filter((method) => methods[method]).map((method) => [method, methods[method]]),
+      ),
+    ]),
+  )
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Workspace API',
+        version: packageJson.version,
+        summary: 'The data that a team of coding agents shares.',
+        description:
+          'Pins, schedules, session files, skills, profile pictures and environment variables of an organization.\n\n' +
+          'Guides: [API contract](docs/contract), [Write a client](docs/clients), [Receive the runs of schedules](docs/schedules). For agents: [llms.txt](llms.txt).\n\n' +
+          'Every error has the shape `{ "error": string }`; every response has an `X-Request-Id`. ' +
+          'With read replication, send the `X-Bookmark` of a response with the next request, so that it sees the same or newer data.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [
+        { url: '/', description: 'This deployment.' },
+        { url: '/api/public-api', description: 'The same operations under a prefix.' },
+      ],
+      security: [{ apiKey: [] }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      paths,
+      webhooks: { scheduleRun: scheduleRunWebhook },
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key: `Authorization: Bearer wsk_…`.',
+          },
+        },
+        headers: HEADERS,
+        responses: Object.fromEntries(
+          allErrors
+            .filter(({ name, text }) => commonErrors.get(name) === text)
+            .map((shared) => [shared.name, errorResponse(shared)]),
+        ),
       },
     },
-  })
+    {
+      // `format` says the same in fewer bytes.
+      override({ jsonSchema, io }) {
+        if (jsonSchema.format === 'uuid') delete jsonSchema.pattern
+        if (jsonSchema.format !== 'date-time') return
+        if (io === 'input') delete jsonSchema.pattern
+        else jsonSchema.pattern = '\\.\\d{3}Z$'
+      },
+    },
+  )
 }
 
-function describeOperation(contract: Contract): ZodOpenApiOperationObject {
-  const { params, query, headers, body, upload, success } = contract
+function describeOperation(
+  contract: Contract,
+  errors: readonly DocumentedError[],
+  commonErrors: ReadonlyMap<string, string>,
+): ZodOpenApiOperationObject {
+  const { params, query, headers, body, upload, success, scope } = contract
   return {
     operationId: contract.operationId,
     tags: [contract.tag],
     summary: contract.summary,
     description: `${contract.description}\n\n${describeScope(contract)}`,
+    security: [{ apiKey: scope === null ? [] : [scope] }],
     requestParams: { path: params, ...(query && { query }), ...(headers && { header: headers }) },
     ...(body && {
       requestBody: { required: !isBodyOptional(body), content: { 'application/json': { schema: body } } },
@@ -187,21 +284,14 @@ function describeOperation(contract: Contract): ZodOpenApiOperationObject {
         },
       }),
       ...Object.fromEntries(
-        Object.entries(contract.errors).map(([status, description]) => [
-          status,
-          describeError(
-            [description, describeCodes(errorCodesOf(contract, Number(status)))].join(' '),
-            status === '503' ? retryAfter : {},
-          ),
-        ]),
-      ),
-      default: describeError(SERVICE_ERRORS, {
-        ...retryAfter,
-        ...describeHeaders({
-          'WWW-Authenticate': 'With 401: the authentication scheme (RFC 6750).',
-          Allow: 'With 405: the methods that the path supports.',
+        errors.map((given) => {
+          const isShared = commonErrors.get(given.name) === given.text
+          return [
+            given.status,
+            isShared ? { $ref: `#/components/responses/${given.name}` } : errorResponse(given),
+          ]
         }),
-      }),
+      ),
     },
   }
 }
@@ -218,9 +308,6 @@ export function errorCodesOf(contract: Contract, status: number): ErrorCode[] {
   return [...general, ...errorCodes].filter((code) => ERROR_STATUSES[code] === status)
 }
 
-const describeCodes = (codes: readonly ErrorCode[]) =>
-  `\`Error-Code\`: ${codes.map((code) => `\`${code}\``).join(', ')}.`
-
 function describeScope({ scope, actsAsUser }: Contract): string {
   if (scope === null) return 'Scope: none; any valid API key is accepted.'
   return `Scope: \`${scope}\`${actsAsUser ? ', with an API key that acts as a user' : ''}.`
@@ -236,12 +323,24 @@ function describeBinary(mediaTypes: readonly string[]): ZodOpenApiContentObject 
   return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]))
 }
 
-function describeError(description: string, headers: object) {
+/** The headers that only errors of this status have. */
+const ERROR_HEADERS: Readonly<Record<string, readonly (keyof typeof HEADERS)[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
+  503: ['Retry-After'],
+  default: ['Retry-After', 'WWW-Authenticate', 'Allow'],
+}
+
+function errorResponse({ status, text }: DocumentedError) {
   return {
-    description,
-    headers: { ...always, ...errorCode, ...headers },
+    description: text,
+    headers: { ...always, ...headerRefs('Error-Code', ...(ERROR_HEADERS[status] ?? [])) },
     content: { 'application/json': { schema: error } },
   }
+}
+
+function headerRefs(...names: readonly (keyof typeof HEADERS)[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 function describeHeaders(headers: Readonly<Record<string, string>> = {}) {

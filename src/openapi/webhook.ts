@@ -1,6 +1,7 @@
 /** The request that a run endpoint receives (delivery/attempt.ts), for the OpenAPI document. */
 import * as z from 'zod/mini'
 import type { ZodOpenApiPathItemObject } from 'zod-openapi'
+import { EXAMPLE_IDS } from '../http/example-ids.ts'
 import { docs, instant, uuid } from '../http/fields.ts'
 
 const body = z
@@ -23,15 +24,15 @@ const body = z
     id: 'ScheduleRunMessage',
     example: {
       type: 'schedule.run',
-      timestamp: '2026-03-27T14:30:00.000Z',
+      timestamp: '2026-03-30T07:30:00.000Z',
       data: {
-        id: '019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57',
-        scheduleId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-        projectId: 'website',
+        id: EXAMPLE_IDS.runId,
+        scheduleId: EXAMPLE_IDS.projectScheduleId,
+        projectId: EXAMPLE_IDS.projectId,
         agentId: null,
         cron: '30 9 * * mon-fri',
         timezone: 'Europe/Paris',
-        scheduledAt: '2026-03-27T14:30:00.000Z',
+        scheduledAt: '2026-03-30T07:30:00.000Z',
       },
     },
   })
@@ -50,7 +51,7 @@ export const scheduleRunWebhook: ZodOpenApiPathItemObject = {
         'webhook-id': uuid('The ID of the run.'),
         'webhook-timestamp': z.string().register(docs, {
           description: 'The time of the attempt, in seconds since 1970-01-01T00:00:00Z.',
-          example: '1774621801',
+          example: '1774855801',
         }),
         'webhook-signature': z.string().register(docs, {
           description:

@@ -7,7 +7,7 @@ import { ROOT } from '../support/commands.ts'
 import { type DevServer, freePort, readDemo, startDevServer, stopDevServer } from '../support/dev-server.ts'
 import { newState } from '../support/local-state.ts'
 import { launchChromium, newPage, type Observed } from './chromium.ts'
-import { enterKey, openGroups, tryOperation } from './reference.ts'
+import { enterKey, openGroups, openRequest, sendRequest, tryOperation } from './reference.ts'
 
 const RETRIEVE_SKILL = {
   tag: 'Skills',
@@ -77,6 +77,18 @@ describe.each(['', '/api/public-api'])('the reference page at "%s/docs"', (baseP
     expectQuiet()
   })
 
+  it('links the guides', async () => {
+    for (const [name, path] of [
+      ['API contract', 'docs/contract'],
+      ['llms.txt', 'llms.txt'],
+    ]) {
+      const link = observed.page.getByRole('link', { name, exact: true }).first()
+      const url = await link.evaluate('(link) => link.href')
+      expect(url).toBe(`${demo.baseUrl}${basePath}/${path}`)
+      expect((await fetch(String(url))).status).toBe(200)
+    }
+  })
+
   it('lists every operation of the document, and what it sends', async () => {
     const sidebar = observed.page.getByRole('complementary')
     await openGroups(sidebar)
@@ -136,3 +148,72 @@ describe.each(['', '/api/public-api'])('the reference page at "%s/docs"', (baseP
     expect(await observed.page.getByPlaceholder('Token').inputValue()).toBe('')
   })
 })
+
+/** What these delete or archive is what other requests need, so they come last, in this order. */
+const LAST = [
+  'deleteSession',
+  'deletePullRequest',
+  'updateProject',
+  'deleteProject',
+  'updateAgent',
+  'deleteAgent',
+  'deleteApiKey',
+  // Revokes the key of the page.
+  'deleteUser',
+]
+const FILE = {
+  name: 'picture.gif',
+  mimeType: 'image/gif',
+  buffer: Buffer.from('GIF89a, an example of a picture'),
+}
+
+describe('the requests that the reference page fills in', () => {
+  const { paths } = JSON.parse(readFileSync(join(ROOT, 'public', 'openapi.json'), 'utf8'))
+  const operations = Object.entries<Record<string, Operation>>(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  )
+  const rankOf = ({ operationId, method }: { operationId: string; method: string }) =>
+    LAST.includes(operationId) ? 2 + LAST.indexOf(operationId) : Number(method === 'delete')
+
+  it('succeed on the demo, each as it is', { timeout: 600_000 }, async () => {
+    const { page } = await newPage(browser)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await page.goto(`${demo.baseUrl}/docs`)
+    await enterKey(page, demo.apiKey)
+    const answers: string[] = []
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url())
+      if (pathname.startsWith('/v1/'))
+        answers.push(`${response.request().method()} ${response.status()} ${pathname}`)
+    })
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(...Object.keys(request.headers())))
+    for (const { tags, summary, method, path, requestBody } of operations.toSorted(
+      (a, b) => rankOf(a) - rankOf(b),
+    )) {
+      const dialog = await openRequest(page, { tag: tags[0] ?? '', summary, method, path })
+      if (requestBody?.content['application/octet-stream']) {
+        const chosen = page.waitForEvent('filechooser')
+        await dialog.getByRole('button', { name: 'Select File' }).click()
+        await (await chosen).setFiles(FILE)
+      }
+      const response = await sendRequest(dialog)
+      await response.getByText(/^\d{3} /).waitFor()
+      expect([`${method} ${path}`, answers.splice(0)]).toEqual([
+        `${method} ${path}`,
+        [expect.stringMatching(new RegExp(`^${method} 20[01] `, 'i'))],
+      ])
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    expect(sent).not.toContain('idempotency-key')
+    expect(operations.length).toBeGreaterThan(60)
+  })
+})
+
+interface Operation {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> }
+}

@@ -40,13 +40,23 @@ export async function tryOperation(
   entry: Entry,
   parameters: Readonly<Record<string, string>>,
 ): Promise<Locator> {
-  await openOperation(page, entry)
-  await page.getByRole('button', { name: `(${entry.method} ${entry.path})` }).click()
-  const dialog = page.getByRole('dialog')
+  const dialog = await openRequest(page, entry)
   for (const [name, value] of Object.entries(parameters)) {
     const row = dialog.getByRole('row', { name: `Include ${name} in request` })
     await row.getByRole('combobox', { name: 'Value' }).fill(value)
   }
+  return sendRequest(dialog)
+}
+
+/** Opens the request of an operation, with what the page fills in. */
+export async function openRequest(page: Page, entry: Entry): Promise<Locator> {
+  await openOperation(page, entry)
+  await page.getByRole('button', { name: `(${entry.method} ${entry.path})` }).click()
+  return page.getByRole('dialog')
+}
+
+/** @returns what the page shows of the response. */
+export async function sendRequest(dialog: Locator): Promise<Locator> {
   await dialog.getByRole('button', { name: /^Send \w+ request/ }).click()
   return dialog.getByRole('region', { name: 'Response', exact: true })
 }

@@ -22,6 +22,7 @@ import {
   stopDevServer,
 } from '../support/dev-server.ts'
 import { newState, rowsOf } from '../support/local-state.ts'
+import { callWithSecondClient } from '../support/second-client.ts'
 
 const bootstrap = (...args: string[]) => callScript('bootstrap', ...args)
 
@@ -176,10 +177,27 @@ describe('npm run dev', () => {
         readFileSync(join(ROOT, 'README.md'), 'utf8'),
       ) ?? []
     const statuses: number[] = []
+    const bodies: unknown[] = []
     for (const args of curlCallsOf(block.replace('.wrangler/state', state))) {
-      statuses.push((await runCurl(args)).status)
+      const response = await runCurl(args)
+      statuses.push(response.status)
+      bodies.push(await response.json())
     }
+    expect(bodies[0]).toEqual({ updated: true })
     expect(statuses).toEqual([200, 201, 201, 200, 200, 200, 201, 200])
+  })
+
+  it('is called by the client that a second generator makes of the OpenAPI document', () => {
+    const { agentId } = readDemo(state)
+    expect(callWithSecondClient(join(state, 'demo.json'))).toEqual([
+      expect.any(Boolean),
+      'UTC',
+      agentId,
+      3,
+      expect.arrayContaining(['SKILL.md']),
+      true,
+      { deleted: true, key: 'SECOND' },
+    ])
   })
 
   it('serves the OpenAPI document at both base paths', async () => {

@@ -16,8 +16,21 @@ export interface ApiResponse {
 const operations = await loadOperations()
 const contracts = operations.map(({ contract }) => contract)
 
+export const documentText = openapiDocument(operations)
+
+/** The document with its parameters, headers and errors where they are used. */
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by names that only it knows
-export const document: any = JSON.parse(openapiDocument(operations))
+export const document: any = JSON.parse(documentText)
+document.paths = inPlace(document.paths)
+
+// biome-ignore lint/suspicious/noExplicitAny: see above
+function inPlace(value: any): any {
+  if (Object(value) !== value) return value
+  const [, kind, name] = /^#\/components\/(parameters|headers|responses)\/(.+)$/.exec(value.$ref) ?? []
+  if (kind && name) return inPlace(document.components[kind][name])
+  if (Array.isArray(value)) return value.map(inPlace)
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inPlace(inner)]))
+}
 
 /** Which statuses of which operation the tests have seen: `updatePin 200`. */
 export const seenStatuses = new Set<string>()
@@ -77,7 +90,7 @@ function requiredHeaders(status: number, documented: { headers?: object } | unde
   return status < 400 || status === 503 ? Object.keys(documented?.headers ?? {}) : []
 }
 
-function validatorOf(schema: object): Validator {
+export function validatorOf(schema: object): Validator {
   let validator = validators.get(schema)
   if (!validator) {
     validator = new Validator({ ...schema, components: document.components }, '2020-12', false)

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini'
 import { SCOPES } from '../../access/scopes.ts'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, externalId, instant, overlapSeconds, rule, text, time, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
@@ -42,12 +43,12 @@ const newApiKey = z
   .register(docs, { id: 'ApiKeyWithToken' })
 
 const exampleApiKey = {
-  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  id: EXAMPLE_IDS.apiKeyId,
   name: 'laptop',
   scopes: ['pins:read', 'pins:write'],
-  userId: 'ada',
+  userId: EXAMPLE_IDS.userId,
   projectIds: null,
-  expiresAt: '2027-03-29T01:00:00.000Z',
+  expiresAt: null,
   rotatedAt: null,
   lastUsedAt: null,
   createdAt: '2026-03-29T01:00:00.000Z',
@@ -71,7 +72,7 @@ const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE
 const NO_KEY = 'The organization has no API key with this apiKeyId.'
 const ROTATED = 'Or your API key was rotated: it can only delete itself, without its descendants.'
 const OUT_OF_REACH = `The API key belongs to another user, or may use projects that yours may not. ${ROTATED}`
-const params = z.object({ apiKeyId: uuid('The ID of the API key.') })
+const params = z.object({ apiKeyId: uuid('The API key.', EXAMPLE_IDS.apiKeyId) })
 
 export const createApiKeyContract = {
   operationId: 'createApiKey',
@@ -116,11 +117,7 @@ export const createApiKeyContract = {
     })
     .register(docs, {
       id: 'NewApiKey',
-      example: {
-        name: exampleApiKey.name,
-        scopes: exampleApiKey.scopes,
-        expiresAt: exampleApiKey.expiresAt,
-      },
+      example: { name: exampleApiKey.name, scopes: exampleApiKey.scopes },
     }),
   success: {
     status: 201,

@@ -1,6 +1,7 @@
 /** The operation on audit events (docs/contract.md, Audit events). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, externalId, instant, text, time, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
@@ -41,7 +42,10 @@ export const listAuditEventsContract = {
     ),
     apiKeyId: z.optional(uuid('Only the changes that this API key made.')),
     userId: z.optional(
-      externalId({ description: 'Only the changes by API keys that act as this user.', example: 'ada' }),
+      externalId({
+        description: 'Only the changes by API keys that act as this user.',
+        example: EXAMPLE_IDS.userId,
+      }),
     ),
     ...pageQuery(uuid()),
   }),
@@ -54,9 +58,9 @@ export const listAuditEventsContract = {
         {
           id: '019d2ff5-7f31-7c02-9d5b-40d6a0e2c8b1',
           operation: 'deleteEnvironmentVariable',
-          target: '/v1/projects/website/environment-variables/TOKEN',
-          apiKeyId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-          userId: 'ada',
+          target: '/v1/projects/website/environment-variables/DATABASE_URL',
+          apiKeyId: EXAMPLE_IDS.apiKeyId,
+          userId: EXAMPLE_IDS.userId,
           requestId: '3f0e8a9c-52d7-4f7e-8a44-7d1b6c2e9f05',
           createdAt: '2026-03-27T14:30:01.457Z',
         },

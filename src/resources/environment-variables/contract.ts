@@ -1,13 +1,14 @@
 /** The encrypted environment variables of a project (docs/contract.md, Environment variables). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { content, docs, externalId, idempotencyKey, instant, rule, text } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
 const variableKey = text(1, 255, {
   description: 'The name of the variable.',
-  example: 'DATABASE_URL',
+  example: EXAMPLE_IDS.variableKey,
 }).check(
   z.regex(
     /^[A-Za-z_][A-Za-z0-9_]*$/,
@@ -15,7 +16,7 @@ const variableKey = text(1, 255, {
   ),
 )
 
-const projectId = externalId({ description: 'The ID of the project.', example: 'website' })
+const projectId = externalId({ description: 'The project.', example: EXAMPLE_IDS.projectId })
 const params = z.object({ projectId, key: variableKey })
 
 export const deleteEnvironmentVariableContract = {
@@ -33,7 +34,7 @@ export const deleteEnvironmentVariableContract = {
     schema: z
       .strictObject({ deleted: z.literal(true), key: z.string() })
       .register(docs, { id: 'EnvironmentVariableDeletion' }),
-    example: { deleted: true, key: 'DATABASE_URL' },
+    example: { deleted: true, key: EXAMPLE_IDS.variableKey },
   },
   errorCodes: [
     'project_forbidden',
@@ -64,7 +65,7 @@ const variable = z
   .register(docs, { id: 'EnvironmentVariable' })
 
 const exampleVariable = {
-  key: 'DATABASE_URL',
+  key: EXAMPLE_IDS.variableKey,
   createdAt: '2026-03-02T09:15:00.000Z',
   updatedAt: '2026-03-29T01:00:00.000Z',
 }
@@ -146,9 +147,7 @@ export const setEnvironmentVariablesContract = {
   scope: 'environment-variables:write',
   params: z.object({ projectId }),
   headers: z.object({
-    'Idempotency-Key': idempotencyKey(
-      'these variables as they are now and change nothing, for one day after the first request',
-    ),
+    'Idempotency-Key': idempotencyKey(' The key is stored for one day.'),
   }),
   takesSecret: true,
   body: z
@@ -170,7 +169,7 @@ export const setEnvironmentVariablesContract = {
     })
     .register(docs, {
       id: 'EnvironmentVariableValues',
-      example: { variables: [{ key: 'DATABASE_URL', value: 'postgres://app@db.internal/shop' }] },
+      example: { variables: [{ key: EXAMPLE_IDS.variableKey, value: 'postgres://app@db.internal/shop' }] },
     }),
   bodyLimitBytes: 8 * KIBIBYTE * KIBIBYTE,
   success: {

@@ -1,6 +1,7 @@
 /** The caller: its API key, user and organization. */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
@@ -37,10 +38,10 @@ export const retrieveMeContract = {
       })
       .register(docs, { id: 'Me' }),
     example: {
-      organization: { id: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903', name: 'Acme' },
-      user: { id: 'ada', name: 'Ada Lovelace' },
+      organization: { id: EXAMPLE_IDS.organizationId, name: 'Acme' },
+      user: { id: EXAMPLE_IDS.userId, name: 'Ada Lovelace' },
       apiKey: {
-        id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+        id: EXAMPLE_IDS.apiKeyId,
         name: 'laptop',
         scopes: ['pins:read', 'pins:write'],
         projectIds: null,

@@ -1,15 +1,16 @@
 /** The pins of a user (docs/contract.md, Pins). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, instant, uuid } from '../../http/fields.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
-const resourceType = (description: string) =>
-  z.enum(['session', 'pull_request', 'project']).register(docs, { description })
+const resourceType = (description: string, example?: string) =>
+  z.enum(['session', 'pull_request', 'project']).register(docs, { description, ...(example && { example }) })
 
 const pinned = z.object({
-  resourceType: resourceType('The type of the pinned resource.'),
-  resourceId: uuid('The ID of the pinned resource.'),
+  resourceType: resourceType('The type of the pinned resource.', 'session'),
+  resourceId: uuid('The ID of the pinned resource.', EXAMPLE_IDS.sessionId),
 })
 
 export const updatePinContract = {
@@ -40,8 +41,8 @@ export const updatePinContract = {
       id: 'PinPlacement',
       example: {
         placement: {
-          target: { type: 'project', id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
-          position: 'before',
+          target: { type: 'pull_request', id: EXAMPLE_IDS.pullRequestId },
+          position: 'after',
         },
       },
     }),
@@ -91,7 +92,7 @@ const pinWithResource = z.extend(pin, { resource: pinnedResource }).register(doc
 
 const examplePin = {
   resourceType: 'session',
-  resourceId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  resourceId: EXAMPLE_IDS.sessionId,
   createdAt: '2026-03-29T01:00:00.000Z',
 } as const
 

@@ -1,6 +1,7 @@
 /** Agents: coding agents of the organization, which work in all of its projects. */
 import { unrestrictedFor } from '../../access/project.ts'
 import { agents } from '../../db/schema.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { uuid } from '../../http/fields.ts'
 import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'
 import { archivingEndpoint, organizationResourceEndpoints } from './handlers.ts'
@@ -14,8 +15,8 @@ const AGENT = {
   name: 'Agent',
   idName: 'agentId',
   tag: 'Agents',
-  id: () => uuid('The agent.'),
-  exampleId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+  id: () => uuid('The agent.', EXAMPLE_IDS.agentId),
+  exampleId: EXAMPLE_IDS.agentId,
   exampleName: 'Reviewer',
   dependents: 'its schedules and their runs',
   table: agents,

@@ -4,6 +4,7 @@ import type { ProjectResourceTable, ResourceKind, ResourceTable } from '../../ac
 import type { Quota } from '../../environment.ts'
 import type { ErrorCode } from '../../errors.ts'
 import type { Contract, Tag } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import {
   docs,
   ENTITY_TAG,
@@ -49,13 +50,12 @@ export interface Forbidden {
   readonly code: ErrorCode
 }
 
-const EXAMPLE_PROJECT_ID = 'website'
 const EXAMPLE_TIME = '2026-03-02T09:15:00.000Z'
 const NO_PROJECT = 'The organization has no project with this projectId.'
 
 const name = () => text(1, 255, { description: 'The display name.' })
 const projectId = () =>
-  externalId({ description: 'The project that it belongs to.', example: EXAMPLE_PROJECT_ID })
+  externalId({ description: 'The project that it belongs to.', example: EXAMPLE_IDS.projectId })
 
 /** What the contracts of all kinds share. @param fields those that not all kinds have, with an example of each. */
 function sharedContracts<const K extends Kind>(kind: K, fields: z.core.$ZodLooseShape, examples: object) {
@@ -216,7 +216,7 @@ export type ProjectResourceContracts<K extends Kind<ProjectResourceTable>> = Ret
 
 /** Of sessions and pull requests, which belong to a project. */
 export function projectResourceContracts<const K extends Kind<ProjectResourceTable>>(kind: K) {
-  const body = { projectId: EXAMPLE_PROJECT_ID, name: kind.exampleName }
+  const body = { projectId: EXAMPLE_IDS.projectId, name: kind.exampleName }
   const { put, retrieve, list, remove } = sharedContracts(
     kind,
     { projectId: z.string(), name: z.string() },

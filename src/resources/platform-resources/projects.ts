@@ -4,6 +4,7 @@ import { isUnrestricted } from '../../access/guard.ts'
 import { authorized } from '../../access/preconditions.ts'
 import { withinReach } from '../../access/project.ts'
 import { apiKeys, projects } from '../../db/schema.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { externalId } from '../../http/fields.ts'
 import { OTHER_PROJECTS } from '../../http/statuses.ts'
 import { archivingContract, type Kind, organizationResourceContracts } from './contract.ts'
@@ -18,8 +19,8 @@ const PROJECT = {
   name: 'Project',
   idName: 'projectId',
   tag: 'Projects',
-  id: () => externalId({ description: 'The project.', example: 'website' }),
-  exampleId: 'website',
+  id: () => externalId({ description: 'The project.', example: EXAMPLE_IDS.projectId }),
+  exampleId: EXAMPLE_IDS.projectId,
   exampleName: 'Website',
   dependents: 'its sessions, pull requests, schedules, environment variables and pins',
   table: projects,

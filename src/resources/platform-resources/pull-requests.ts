@@ -1,5 +1,6 @@
 /** Pull requests of projects. */
 import { pullRequests } from '../../db/schema.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { uuid } from '../../http/fields.ts'
 import { type Kind, projectResourceContracts } from './contract.ts'
 import { projectResourceEndpoints } from './handlers.ts'
@@ -13,8 +14,8 @@ const PULL_REQUEST = {
   name: 'PullRequest',
   idName: 'pullRequestId',
   tag: 'Pull requests',
-  id: () => uuid('The pull request.'),
-  exampleId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+  id: () => uuid('The pull request.', EXAMPLE_IDS.pullRequestId),
+  exampleId: EXAMPLE_IDS.pullRequestId,
   exampleName: 'Accept Apple Pay',
   dependents: 'its pins',
   table: pullRequests,

@@ -1,5 +1,6 @@
 /** Sessions: each is one run of a coding agent in a project. */
 import { sessions } from '../../db/schema.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { uuid } from '../../http/fields.ts'
 import { type Kind, projectResourceContracts } from './contract.ts'
 import { projectResourceEndpoints } from './handlers.ts'
@@ -13,8 +14,8 @@ const SESSION = {
   name: 'Session',
   idName: 'sessionId',
   tag: 'Sessions',
-  id: () => uuid('The session.'),
-  exampleId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+  id: () => uuid('The session.', EXAMPLE_IDS.sessionId),
+  exampleId: EXAMPLE_IDS.sessionId,
   exampleName: 'Rebuild the checkout',
   dependents: 'its files and pins',
   table: sessions,

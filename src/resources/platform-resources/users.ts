@@ -9,6 +9,7 @@ import { unrestrictedFor } from '../../access/project.ts'
 import { apiKeys, deletions, users } from '../../db/schema.ts'
 import { guarded, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { externalId } from '../../http/fields.ts'
 import { type Kind, organizationResourceContracts } from './contract.ts'
 import { organizationResourceEndpoints } from './handlers.ts'
@@ -22,8 +23,8 @@ const USER = {
   name: 'User',
   idName: 'userId',
   tag: 'Users',
-  id: () => externalId({ description: 'The user.', example: 'ada' }),
-  exampleId: 'ada',
+  id: () => externalId({ description: 'The user.', example: EXAMPLE_IDS.userId }),
+  exampleId: EXAMPLE_IDS.userId,
   exampleName: 'Ada Lovelace',
   dependents: 'its profile picture and pins, and revokes its API keys',
   table: users,

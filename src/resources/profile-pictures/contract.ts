@@ -1,6 +1,7 @@
 /** The profile pictures of users (docs/contract.md, Profile pictures). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, externalId, ifNoneMatch, instant } from '../../http/fields.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
@@ -8,7 +9,9 @@ const NO_USER = 'The organization has no user with this userId.'
 const errors = { 400: INVALID_INPUT, 404: NO_USER, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
 
 const ownUser = () =>
-  z.object({ userId: externalId({ description: 'The user that the API key acts as.', example: 'ada' }) })
+  z.object({
+    userId: externalId({ description: 'The user that the API key acts as.', example: EXAMPLE_IDS.userId }),
+  })
 const NOT_OWN = 'The API key acts as another user.'
 
 export const deleteProfilePictureContract = {
@@ -27,7 +30,7 @@ export const deleteProfilePictureContract = {
     schema: z
       .strictObject({ userId: z.string(), deleted: z.literal(true) })
       .register(docs, { id: 'ProfilePictureDeletion' }),
-    example: { userId: 'ada', deleted: true },
+    example: { userId: EXAMPLE_IDS.userId, deleted: true },
   },
   errorCodes: ['other_user', 'user_not_found', 'upload_in_progress'],
   errors: { ...errors, 403: NOT_OWN, 409: 'A new picture is being uploaded.' },
@@ -51,7 +54,8 @@ export const putProfilePictureContract = {
   upload: {
     description:
       'A PNG, JPEG, GIF or WebP image of up to 5 MiB. The service detects the format from the bytes and ignores `Content-Type`.',
-    mediaTypes: MEDIA_TYPES,
+    // The first one, so that the reference page asks for a file.
+    mediaTypes: ['application/octet-stream', ...MEDIA_TYPES],
   },
   success: {
     status: 200,
@@ -60,7 +64,7 @@ export const putProfilePictureContract = {
     schema: z
       .strictObject({ userId: z.string(), contentType: z.enum(MEDIA_TYPES), updatedAt: instant() })
       .register(docs, { id: 'ProfilePicture' }),
-    example: { userId: 'ada', contentType: 'image/png', updatedAt: '2026-03-29T01:00:00.000Z' },
+    example: { userId: EXAMPLE_IDS.userId, contentType: 'image/png', updatedAt: '2026-03-29T01:00:00.000Z' },
   },
   errorCodes: ['other_user', 'user_not_found', 'upload_expired'],
   errors: {
@@ -79,7 +83,7 @@ export const retrieveProfilePictureContract = {
   summary: 'Retrieve a profile picture',
   description: 'Returns the profile picture of any user of the organization.',
   scope: 'profile-picture:read',
-  params: z.object({ userId: externalId({ description: 'The user.', example: 'ada' }) }),
+  params: z.object({ userId: externalId({ description: 'The user.', example: EXAMPLE_IDS.userId }) }),
   headers: z.object({ 'If-None-Match': ifNoneMatch() }),
   success: {
     status: 200,

@@ -1,6 +1,7 @@
 /** The operations on the runs of schedules (docs/contract.md, Runs). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, idempotencyKey, instant, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
@@ -33,17 +34,26 @@ const run = z
   })
   .register(docs, { id: 'Run' })
 
+const runPage = pageSchema('RunPage', run, uuid())
+
 const exampleRun = {
-  id: '019d2ff5-7960-8a31-b0c4-6d8f2e1a9b57',
-  scheduleId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-  projectId: 'website',
+  id: EXAMPLE_IDS.runId,
+  scheduleId: EXAMPLE_IDS.projectScheduleId,
+  projectId: EXAMPLE_IDS.projectId,
   agentId: null,
-  scheduledAt: '2026-03-27T14:30:00.000Z',
+  scheduledAt: '2026-03-30T07:30:00.000Z',
   status: 'delivered',
   attempts: 1,
   lastError: null,
-  createdAt: '2026-03-27T14:30:01.204Z',
-  updatedAt: '2026-03-27T14:30:02.871Z',
+  createdAt: '2026-03-30T07:30:01.204Z',
+  updatedAt: '2026-03-30T07:30:02.871Z',
+} as const
+
+const exampleAgentRun = {
+  ...exampleRun,
+  scheduleId: EXAMPLE_IDS.agentScheduleId,
+  projectId: null,
+  agentId: EXAMPLE_IDS.agentId,
 } as const
 
 const success = {
@@ -60,6 +70,7 @@ export type RunContracts<P extends Parent> = ReturnType<typeof scheduleRunContra
 /** The contracts of the runs of a parent's schedules. */
 function scheduleRunContracts<const P extends Parent>(parent: P) {
   const { type, article, tag } = parent
+  const example = type === 'project' ? exampleRun : exampleAgentRun
   const { one, params } = pathsOf(parent)
   const path = `${one}/runs` as `${typeof one}/runs`
   const codes = [...parentCodesOf(type), 'schedule_not_found'] as const
@@ -82,15 +93,8 @@ function scheduleRunContracts<const P extends Parent>(parent: P) {
       success: {
         status: 200,
         description: 'A page of runs.',
-        schema: pageSchema(`${parent.name}ScheduleRunPage`, run, uuid()),
-        example: {
-          items: [
-            type === 'project'
-              ? exampleRun
-              : { ...exampleRun, projectId: null, agentId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903' },
-          ],
-          nextCursor: null,
-        },
+        schema: runPage,
+        example: { items: [example], nextCursor: null },
       },
       errorCodes: codes,
       errors: scheduleErrors,
@@ -104,12 +108,12 @@ function scheduleRunContracts<const P extends Parent>(parent: P) {
       description: 'Creates a run now, even if the schedule is paused. The request has no body.',
       scope: 'runs:write',
       params,
-      headers: z.object({ 'Idempotency-Key': idempotencyKey('the run that the first request created') }),
+      headers: z.object({ 'Idempotency-Key': idempotencyKey() }),
       success: {
         status: 201,
         description: 'The run was created, now or by an earlier request with this `Idempotency-Key`.',
         schema: run,
-        example: { ...exampleRun, status: 'pending', attempts: 0 },
+        example: { ...example, status: 'pending', attempts: 0 },
         headers: { Location: 'The path of the run.' },
       },
       errorCodes: [...codes, `${type}_archived`],
@@ -141,14 +145,14 @@ export const listRunsContract = {
   success: {
     status: 200,
     description: 'A page of runs.',
-    schema: pageSchema('RunPage', run, uuid()),
+    schema: runPage,
     example: { items: [{ ...exampleRun, status: 'pending', attempts: 0 }], nextCursor: null },
   },
   errorCodes: ['unrestricted_key_required'],
   errors: { ...errors, 403: 'The API key is restricted to projects.' },
 } as const satisfies Contract
 
-const params = z.object({ runId: uuid('The run.') })
+const params = z.object({ runId: uuid('The run.', EXAMPLE_IDS.runId) })
 const NO_RUN = 'The organization has no such run, or its schedule was deleted.'
 
 export const retrieveRunContract = {

@@ -5,6 +5,7 @@ import { isTimezone } from '../../cron/timezone.ts'
 import type { Problem } from '../../errors.ts'
 import { closest } from '../../http/closest.ts'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import {
   check,
   docs,
@@ -55,7 +56,7 @@ function problemOfTimezone(name: string): Problem | undefined {
   }
 }
 
-const headers = z.object({ 'Idempotency-Key': idempotencyKey('the schedule that the first request created') })
+const headers = z.object({ 'Idempotency-Key': idempotencyKey() })
 
 const nullableInstant = (description: string) => z.nullable(instant()).register(docs, { description })
 
@@ -103,16 +104,16 @@ const agentScheduleState = z
   .register(docs, { id: 'AgentScheduleState' })
 
 const exampleProjectSchedule = {
-  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-  projectId: 'website',
+  id: EXAMPLE_IDS.projectScheduleId,
+  projectId: EXAMPLE_IDS.projectId,
   cron: '30 9 * * mon-fri',
   timezone: 'Europe/Paris',
   ...exampleTimes,
 }
 
 const exampleAgentSchedule = {
-  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-  agentId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+  id: EXAMPLE_IDS.agentScheduleId,
+  agentId: EXAMPLE_IDS.agentId,
   cron: '0 6 * * *',
   ...exampleTimes,
   nextRunAt: '2026-03-28T06:00:00.000Z',
@@ -302,7 +303,7 @@ function crudContracts<const P extends Parent>(
         schema: z
           .strictObject({ deleted: z.literal(true), id: uuid() })
           .register(docs, { id: `${parent.name}ScheduleDeletion` }),
-        example: { deleted: true, id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70' },
+        example: { deleted: true, id: parent.exampleScheduleId },
       },
       errorCodes: [...codes, `${type}_archived`, 'etag_mismatch'],
       errors: { ...errors, 409: `The ${type} is archived.`, 412: OTHER_ETAG },
@@ -356,6 +357,7 @@ export const previewScheduleContract = {
       )
       .register(docs, {
         description: 'The times are later than this one, which may have any form of RFC 3339. Default: now.',
+        example: '2026-03-29T01:00:00.000Z',
       }),
     count: z
       ._default(wholeNumber(1, LARGEST_PREVIEW), '5')

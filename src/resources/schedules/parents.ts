@@ -1,6 +1,7 @@
 /** The parents of schedules: projects and agents. The operations of both differ only in names and the time zone. */
 import * as z from 'zod/mini'
 import type { ErrorCode } from '../../errors.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { externalId, uuid } from '../../http/fields.ts'
 
 export interface Parent {
@@ -12,6 +13,7 @@ export interface Parent {
   /** In the names of operations and schemas. */
   readonly name: 'Project' | 'Agent'
   readonly tag: 'Projects' | 'Agents'
+  readonly exampleScheduleId: string
   id(): z.ZodMiniType<string, string>
 }
 
@@ -22,7 +24,8 @@ export const PROJECT = {
   idName: 'projectId',
   name: 'Project',
   tag: 'Projects',
-  id: () => externalId({ description: 'The project.', example: 'website' }),
+  exampleScheduleId: EXAMPLE_IDS.projectScheduleId,
+  id: () => externalId({ description: 'The project.', example: EXAMPLE_IDS.projectId }),
 } as const satisfies Parent
 
 export const AGENT = {
@@ -32,7 +35,8 @@ export const AGENT = {
   idName: 'agentId',
   name: 'Agent',
   tag: 'Agents',
-  id: () => uuid('The agent.'),
+  exampleScheduleId: EXAMPLE_IDS.agentScheduleId,
+  id: () => uuid('The agent.', EXAMPLE_IDS.agentId),
 } as const satisfies Parent
 
 /** The path of the schedules of a parent, the path of one of them, and their parameters. */
@@ -44,7 +48,7 @@ export function pathsOf<const P extends Parent>(parent: P) {
     all,
     one: `${all}/{scheduleId}` as `${typeof all}/{scheduleId}`,
     parentParams,
-    params: z.object({ ...parentParams, scheduleId: uuid('The schedule.') }),
+    params: z.object({ ...parentParams, scheduleId: uuid('The schedule.', parent.exampleScheduleId) }),
   }
 }
 

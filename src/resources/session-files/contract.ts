@@ -1,6 +1,7 @@
 /** The files of a session (docs/contract.md, Session files). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import { docs, ifNoneMatch, instant, parameter, relativePath, uuid } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
@@ -32,9 +33,9 @@ const sessionFileDetails = z
   .register(docs, { id: 'SessionFileDetails' })
 
 const exampleFile = {
-  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
-  sessionId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
-  path: 'src/app.ts',
+  id: EXAMPLE_IDS.fileId,
+  sessionId: EXAMPLE_IDS.sessionId,
+  path: EXAMPLE_IDS.filePath,
   createdAt: '2026-03-29T01:00:00.000Z',
   updatedAt: '2026-03-29T01:00:00.000Z',
 }
@@ -66,7 +67,7 @@ export const listSessionFilesContract = {
     'Lists the files of a session in order of creation, without their contents. ' +
     'Pass `nextCursor` as `cursor` to get the next page.',
   scope: 'session-files:read',
-  params: z.object({ sessionId: uuid('The session.') }),
+  params: z.object({ sessionId: uuid('The session.', EXAMPLE_IDS.sessionId) }),
   query: z.object(pageQuery(uuid())),
   success: {
     status: 200,
@@ -85,7 +86,10 @@ export const listSessionFilesContract = {
   },
 } as const satisfies Contract
 
-const fileParams = z.object({ sessionId: uuid('The session.'), fileId: uuid('The file.') })
+const fileParams = z.object({
+  sessionId: uuid('The session.', EXAMPLE_IDS.sessionId),
+  fileId: uuid('The file.', EXAMPLE_IDS.fileId),
+})
 
 export const putSessionFileContract = {
   operationId: 'putSessionFile',
@@ -96,18 +100,19 @@ export const putSessionFileContract = {
   description:
     'Stores the body, and its `Content-Type`, as the file at a path. If a file exists at the path, it keeps its ID and gets the new content.',
   scope: 'session-files:write',
-  params: z.object({ sessionId: uuid('The session.') }),
+  params: z.object({ sessionId: uuid('The session.', EXAMPLE_IDS.sessionId) }),
   query: z.object({
     path: relativePath(PATH_LENGTH, {
       description:
         'The path of the file, relative to the folder that the session worked in. A `+` in a query means a space; write a plus sign as `%2B`.',
-      example: 'src/app.ts',
+      example: exampleFile.path,
     }),
   }),
   bodyLimitBytes: CONTENT_LIMIT_BYTES,
   upload: {
     description: 'The content, up to 95 MB (95,000,000 bytes). `Content-Length` is required.',
-    mediaTypes: ['*/*'],
+    // The first one, so that the reference page asks for a file.
+    mediaTypes: ['application/octet-stream', '*/*'],
     needsLength: true,
   },
   success: {
@@ -159,13 +164,12 @@ export const retrieveSessionFileContentContract = {
   headers: z.object({
     'If-None-Match': ifNoneMatch(),
     Range: z.optional(parameter()).register(docs, {
-      description: 'One range of bytes. If several ranges are given, the response is the whole content.',
-      example: 'bytes=0-1023',
+      description:
+        'One range of bytes, such as `bytes=0-1023`. If several ranges are given, the response is the whole content.',
     }),
     'If-Range': z.optional(parameter()).register(docs, {
       description:
         'The ETag of your partial copy. If the content has changed, the response is the whole content.',
-      example: '"0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70"',
     }),
   }),
   success: {

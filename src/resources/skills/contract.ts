@@ -1,6 +1,7 @@
 /** The skills of an organization (docs/contract.md, Skills). */
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
+import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import {
   check,
   content,
@@ -51,18 +52,30 @@ const skill = z
 const skillSummary = z.strictObject(summary).register(docs, { id: 'SkillSummary' })
 
 const exampleSummary = {
-  id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  id: EXAMPLE_IDS.skillId,
   name: 'release-notes',
   description: 'Writes release notes from merged pull requests.',
   createdAt: '2026-03-02T09:15:00.000Z',
   updatedAt: '2026-03-29T01:00:00.000Z',
 }
 
-const exampleFile = { filename: 'SKILL.md', content: '---\nname: release-notes\n---\n' }
+/** A skill as the Agent Skills specification requires it: the front matter of SKILL.md has its name and description. */
+function exampleFileOf({ name, description }: { readonly name: string; readonly description: string }) {
+  const steps = '1. List the changes.\n2. Write one line for each, for the people who read it.\n'
+  return { filename: 'SKILL.md', content: `---\nname: ${name}\ndescription: ${description}\n---\n\n${steps}` }
+}
+
+const exampleFile = exampleFileOf(exampleSummary)
 
 const exampleSkill = {
   ...exampleSummary,
-  files: [{ id: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71', ...exampleFile }],
+  files: [{ id: EXAMPLE_IDS.skillFileId, ...exampleFile }],
+}
+
+/** A second skill: names are unique. */
+const exampleNewSkill = {
+  name: 'commit-messages',
+  description: 'Writes commit messages from staged changes.',
 }
 
 /** `name` of the Agent Skills specification. */
@@ -84,7 +97,7 @@ const files = z
       .strictObject({
         filename: relativePath(255, {
           description: 'The path of the file, relative to the folder of the skill.',
-          example: 'SKILL.md',
+          example: exampleFile.filename,
         }),
         content: content(MAX_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
       })
@@ -127,7 +140,7 @@ export const retrieveSkillContract = {
   summary: 'Retrieve a skill',
   description: 'Returns a skill of the organization with all of its files.',
   scope: 'skills:read',
-  params: z.object({ skillId: uuid('The ID of the skill.') }),
+  params: z.object({ skillId: uuid('The skill.', EXAMPLE_IDS.skillId) }),
   headers: z.object({ 'If-None-Match': ifNoneMatch() }),
   success: {
     status: 200,
@@ -175,21 +188,21 @@ export const createSkillContract = {
   description: 'Creates a skill with its files.',
   scope: 'skills:write',
   params: z.object({}),
-  headers: z.object({ 'Idempotency-Key': idempotencyKey('the skill that the first request created') }),
+  headers: z.object({ 'Idempotency-Key': idempotencyKey() }),
   body: z.strictObject({ name, description, files }).register(docs, {
     id: 'NewSkill',
-    example: {
-      name: exampleSummary.name,
-      description: exampleSummary.description,
-      files: [exampleFile],
-    },
+    example: { ...exampleNewSkill, files: [exampleFileOf(exampleNewSkill)] },
   }),
   bodyLimitBytes: BODY_LIMIT_BYTES,
   success: {
     status: 201,
     description: 'The skill was created, by this request or an earlier one with the same `Idempotency-Key`.',
     schema: skill,
-    example: exampleSkill,
+    example: {
+      ...exampleSkill,
+      ...exampleNewSkill,
+      files: [{ id: EXAMPLE_IDS.skillFileId, ...exampleFileOf(exampleNewSkill) }],
+    },
     headers: { Location: 'The path of the skill.', ...ENTITY_TAG },
   },
   errorCodes: ['skill_name_taken', 'quota_exceeded', 'idempotency_key_reused'],
@@ -210,7 +223,7 @@ export const updateSkillContract = {
   description:
     'Changes the given fields of a skill. If `files` is given, it replaces all files; a file whose filename stays the same keeps its ID.',
   scope: 'skills:write',
-  params: z.object({ skillId: uuid('The ID of the skill.') }),
+  params: z.object({ skillId: uuid('The skill.', EXAMPLE_IDS.skillId) }),
   headers: z.object({ 'If-Match': ifMatch() }),
   body: someOf({
     name: z.optional(name),
@@ -242,7 +255,7 @@ export const deleteSkillContract = {
   summary: 'Delete a skill',
   description: 'Deletes a skill with all of its files.',
   scope: 'skills:write',
-  params: z.object({ skillId: uuid('The ID of the skill.') }),
+  params: z.object({ skillId: uuid('The skill.', EXAMPLE_IDS.skillId) }),
   headers: z.object({ 'If-Match': ifMatch() }),
   success: {
     status: 200,

@@ -1,0 +1,19 @@
+/** The IDs in the examples of the OpenAPI document. The demo workspace of `npm run dev` has all of them, so the examples work there. */
+export const EXAMPLE_IDS = {
+  organizationId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
+  userId: 'ada',
+  projectId: 'website',
+  agentId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901',
+  sessionId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902',
+  pullRequestId: '0198c2a4-6b0f-7a11-8c44-d2f1a5b7e903',
+  projectScheduleId: '0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81',
+  agentScheduleId: '0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82',
+  /** Derived from the project's schedule and the time at which the run was due. */
+  runId: '019d3da6-44c0-8af1-a829-4c5f72adcc57',
+  fileId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70',
+  filePath: 'src/app.ts',
+  skillId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71',
+  skillFileId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c72',
+  apiKeyId: '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73',
+  variableKey: 'DATABASE_URL',
+} as const
