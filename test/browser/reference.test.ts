@@ -81,7 +81,7 @@ describe.each(['', '/api/public-api'])('the reference page at "%s/docs"', (baseP
     for (const [name, path] of [
       ['API contract', 'docs/contract'],
       ['llms.txt', 'llms.txt'],
-    ]) {
+    ] as const) {
       const link = observed.page.getByRole('link', { name, exact: true }).first()
       const url = await link.evaluate('(link) => link.href')
       expect(url).toBe(`${demo.baseUrl}${basePath}/${path}`)
