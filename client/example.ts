@@ -16,8 +16,8 @@ const [file] = command.processedArgs
 const demo = readDemo(file)
 if (!demo)
   throw new Error(`There is no demo workspace${file ? ` in ${file}` : ''}. \`npm run dev\` creates one.`)
-const given = file === undefined ? {} : { url: demo.baseUrl, key: demo.apiKey }
-const { url, apiKey } = serviceOf({ ...given, ...command.opts() })
+// Never WORKSPACE_URL, which may name a deployment: the example deletes.
+const { url, apiKey } = serviceOf({ url: demo.baseUrl, key: demo.apiKey, ...command.opts() })
 const client = createWorkspaceClient(url, apiKey)
 const [first, second] = demo.pins
 

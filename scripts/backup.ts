@@ -4,7 +4,7 @@ import { existsSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { stripCopy, tableNames, verifyBackup } from './backups/backup-file.ts'
-import { objectFolder, saveObjects } from './backups/objects.ts'
+import { objectFolder, saveObjects, stillReferenced } from './backups/objects.ts'
 import { snapshot } from './backups/snapshot.ts'
 import { describeScript, parsed, targetOf, temporaryFolder, UsageError, withTarget } from './command-line.ts'
 import { openDatabase } from './database.ts'
@@ -52,30 +52,14 @@ async function backUpObjects(output: string): Promise<void> {
     database.close()
     return store.close()
   })
-  const lost = await stillReferenced(missing)
+  const current = await openDatabase(target)
+  const lost = await stillReferenced(current, missing).finally(() => current.close())
   if (missing.length > lost.length)
     console.log(`${missing.length - lost.length} of them were deleted after the snapshot.`)
   if (lost.length === 0) return
   throw new Error(
     `The object store lacks ${lost.length} objects that rows refer to: ${lost.slice(0, MOST_NAMED).join(', ')}${lost.length > MOST_NAMED ? ', …' : ''}. Their files return 503.`,
   )
-}
-
-async function stillReferenced(keys: readonly string[]): Promise<unknown[]> {
-  if (keys.length === 0) return []
-  const database = await openDatabase(target)
-  try {
-    const [rows = []] = await database.batch([
-      {
-        sql: `SELECT value AS "key" FROM json_each(?) WHERE value IN (SELECT "objectKey" FROM "sessionFiles")
-          OR value IN (SELECT "objectKey" FROM "profilePictures")`,
-        parameters: [JSON.stringify(keys)],
-      },
-    ])
-    return rows.map(({ key }) => key)
-  } finally {
-    database.close()
-  }
 }
 
 async function writeBackup(output: string, partial: string): Promise<void> {

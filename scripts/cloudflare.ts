@@ -206,7 +206,9 @@ export class Account {
       })
       if (step?.status === 'error') throw new Error(`Cloudflare could not export the database: ${step.error}`)
       if (step?.result) {
-        const response = await fetch(step.result.signed_url)
+        const response = await fetch(step.result.signed_url).catch(({ message }: Error) => {
+          throw new Error(`The export could not be downloaded: ${message}.`)
+        })
         if (response.ok && response.body) return response.body
         throw new Error(`The export could not be downloaded: HTTP status ${response.status}.`)
       }
@@ -273,6 +275,7 @@ export class Account {
   /** Repeats a call that is rate limited, and logs in again if the token has expired. */
   async #send(path: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
     const url = `${process.env.CLOUDFLARE_API_BASE_URL ?? API_URL}/accounts/${this.#id}${path}`
+    let hasLoggedIn = false
     for (let attempt = 1; ; attempt++) {
       const headers = { ...request.headers, ...this.#headers }
       const response = await fetch(url, { ...request, headers }).catch(({ message, cause }: Error) => {
@@ -285,7 +288,8 @@ export class Account {
         return response
       await response.body?.cancel()
       if (status === UNAUTHORIZED) {
-        if (attempt > 1) return response
+        if (hasLoggedIn) return response
+        hasLoggedIn = true
         this.logIn()
         continue
       }

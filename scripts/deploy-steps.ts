@@ -369,17 +369,12 @@ function firstKey({ target, options }: DeployContext): Step {
 function health(context: DeployContext): Step {
   return {
     title: 'Health',
-    lines: [
-      'waits until GET /health answers 200, at the address of --url, of the upload or of WORKSPACE_URL',
-    ],
+    lines: ['waits until GET /health answers 200, at the address of --url or of the upload'],
     commands: [],
     run: async () => {
-      const { WORKSPACE_URL } = process.env
-      const address = (context.options.url ?? context.address ?? WORKSPACE_URL)?.replace(/\/+$/, '')
+      const address = (context.options.url ?? context.address)?.replace(/\/+$/, '')
       if (!address)
-        throw new Error(
-          'The upload reported no address. Pass the address of the service with --url or WORKSPACE_URL.',
-        )
+        throw new Error('The upload reported no address. Pass the address of the service with --url.')
       await untilHealthy(`${address}/health`)
       return `${address} is healthy\n\n    curl ${address}/v1/me -H "Authorization: Bearer $WORKSPACE_API_KEY"\n`
     },

@@ -17,10 +17,7 @@ const options = parsed(
     .option('--user <id>', 'the user of the first key; default: no user')
     .option('--location <hint>', 'the location of a new database and bucket, such as weur')
     .option('--subdomain <name>', 'the workers.dev subdomain of a new account')
-    .option(
-      '--url <address>',
-      'the address of the service; default: that of the upload, or else WORKSPACE_URL',
-    ),
+    .option('--url <address>', 'the address of the service; default: that of the upload'),
 ).opts()
 const deployment = { environment: options.env, config: options.config }
 

@@ -17,6 +17,8 @@ const MOST_ATTEMPTS = 5
 const PAUSE_MS = 500
 
 const NOT_FOUND = 404
+/** Statuses below 500 that another attempt may change: timeouts and rate limits. */
+const TRANSIENT = [408, 429]
 const SERVER_ERROR = 500
 
 interface ObjectPage {
@@ -52,9 +54,15 @@ export class ObjectStore {
   /**
    * Writes an object to a file, which appears when it is complete.
    * @param partial the file until then.
-   * @returns its size; undefined if the store does not have the object.
+   * @param expectedBytes its size, where it is known.
+   * @returns its size; undefined if the store does not have the object, or has it in another size.
    */
-  download(key: string, file: string, partial: string): Promise<number | undefined> {
+  download(
+    key: string,
+    file: string,
+    partial: string,
+    expectedBytes: number | null,
+  ): Promise<number | undefined> {
     return repeatedly(`read ${key}`, async () => {
       const response = await this.#access.send(key)
       if (response.status === NOT_FOUND) {
@@ -65,10 +73,14 @@ export class ObjectStore {
       // The types of workerd's streams, which this project has, do not know that Node's can be iterated.
       const body = (response.body ?? []) as unknown as AsyncIterable<Uint8Array>
       await pipeline(body, createWriteStream(partial))
-      const { size } = statSync(partial)
-      renameSync(partial, file)
-      return size
-    }).finally(() => rmSync(partial, { force: true }))
+      return statSync(partial).size
+    })
+      .then((size) => {
+        if (size === undefined || (expectedBytes !== null && size !== expectedBytes)) return undefined
+        renameSync(partial, file)
+        return size
+      })
+      .finally(() => rmSync(partial, { force: true }))
   }
 
   upload(file: string, key: string): Promise<void> {
@@ -171,7 +183,8 @@ class Refusal extends Error {}
 async function requireSuccess(response: Response): Promise<void> {
   if (response.ok) return
   const message = `HTTP status ${response.status}: ${(await response.text()).slice(0, 300)}`
-  throw response.status < SERVER_ERROR ? new Refusal(message) : new Error(message)
+  const isTransient = response.status >= SERVER_ERROR || TRANSIENT.includes(response.status)
+  throw isTransient ? new Error(message) : new Refusal(message)
 }
 
 /** Repeats idempotent work after a transient failure. */

@@ -8,6 +8,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -17,6 +18,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { createInterface } from 'node:readline'
 import { isUuid } from '../src/http/fields.ts'
+import { stillReferenced } from './backups/objects.ts'
 import type { Row } from './cloudflare.ts'
 import { startProgress, UsageError } from './command-line.ts'
 import type { CommandDatabase } from './database.ts'
@@ -67,12 +69,12 @@ export async function exportOrganization(
   const folder = resolve(output)
   const summary = begin(folder, String(organization.id), output)
   const rows = await exportRows(database, organization, counts, folder)
-  const contents = await exportContents(openStore, folder)
+  const contents = await exportContents(database, openStore, folder)
   rmSync(join(folder, PARTIAL), { recursive: true, force: true })
   const isComplete = contents.missing === 0
   const result = { ...summary, tables: counts.length + 1, rows, ...contents }
   const completedAt = isComplete ? { completedAt: new Date().toISOString() } : {}
-  writeFileSync(join(folder, SUMMARY), `${JSON.stringify({ ...result, ...completedAt })}\n`)
+  writeSummary(folder, { ...result, ...completedAt })
   console.log(
     `${output}: ${numberText(rows)} rows of ${result.tables} tables, ${numberText(contents.files)} files of ${numberText(contents.bytes)} bytes, ${numberText(contents.missing)} missing`,
   )
@@ -87,10 +89,10 @@ export async function exportOrganization(
 /** Creates the folder, or continues the export in it. */
 function begin(folder: string, organizationId: string, output: string): Summary {
   const file = join(folder, SUMMARY)
-  if (!existsSync(folder)) {
+  if (!existsSync(folder) || readdirSync(folder).length === 0) {
     const summary = { organizationId, startedAt: new Date().toISOString() }
     mkdirSync(folder, { recursive: true })
-    writeFileSync(file, `${JSON.stringify(summary)}\n`)
+    writeSummary(folder, summary)
     return summary
   }
   const found: Partial<Summary> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
@@ -102,6 +104,13 @@ function begin(folder: string, organizationId: string, output: string): Summary 
   }
   console.log(`Continuing the export of ${found.startedAt}`)
   return { organizationId, startedAt: found.startedAt }
+}
+
+/** A process that is killed leaves the earlier summary, or the new one. */
+function writeSummary(folder: string, summary: Summary): void {
+  const file = join(folder, SUMMARY)
+  writeFileSync(`${file}.new`, lineOf(summary))
+  renameSync(`${file}.new`, file)
 }
 
 /** Writes each table. A file gets its name when it is complete. @returns the number of rows. */
@@ -176,15 +185,19 @@ function linesOf(file: string): AsyncIterable<string> {
 }
 
 /** Reads the contents that the exported rows refer to, apart from those that are complete. */
-async function exportContents(openStore: () => Promise<ObjectStore>, folder: string) {
+async function exportContents(
+  database: CommandDatabase,
+  openStore: () => Promise<ObjectStore>,
+  folder: string,
+) {
   const names = new Names(folder)
   const complete = await readComplete(folder)
   for (const { file } of complete.values()) names.claim(String(file))
   let files = complete.size
   let bytes = [...complete.values()].reduce((sum, { sizeBytes = 0 }) => sum + sizeBytes, 0)
-  let missing = 0
+  const missing: string[] = []
   const total = await countContents(folder)
-  if (total === files) return { files, bytes, missing }
+  if (total === files) return { files, bytes, missing: 0 }
   const progress = startProgress('Files', total)
   progress.add(files)
   const store = await openStore()
@@ -200,14 +213,15 @@ async function exportContents(openStore: () => Promise<ObjectStore>, folder: str
         lineOf({ file: isThere ? file : null, ...content, ...(isThere && { sizeBytes }) }),
       )
       if (isThere) [files, bytes] = [files + 1, bytes + sizeBytes]
-      else missing++
+      else missing.push(String(row.objectKey))
       progress.add()
     })
   } finally {
     progress.end()
     await store.close()
   }
-  return { files, bytes, missing }
+  // What was deleted or replaced since its row was exported is not missing.
+  return { files, bytes, missing: (await stillReferenced(database, missing)).length }
 }
 
 /** @returns the size; undefined if the object store does not have the content, or has another size. */
@@ -224,10 +238,8 @@ async function download(
     writeFileSync(path, '')
     return 0
   }
-  const size = await store.download(String(objectKey), path, join(folder, PARTIAL, crypto.randomUUID()))
-  if (size === undefined || sizeBytes === undefined || size === sizeBytes) return size
-  rmSync(path)
-  return undefined
+  const expectedBytes = sizeBytes === undefined ? null : Number(sizeBytes)
+  return store.download(String(objectKey), path, join(folder, PARTIAL, crypto.randomUUID()), expectedBytes)
 }
 
 /**

@@ -25,7 +25,7 @@ const script = withTarget(
     'list',
     'show Acme',
     'export Acme --output some/dir --remote',
-    'delete Acme --name Acme',
+    'delete 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 --name Acme',
   ]),
 )
 script
@@ -50,9 +50,13 @@ script
 script
   .command('delete')
   .description('delete all rows of an organization; the tick deletes its objects')
-  .argument(...ORGANIZATION)
+  .argument('<organization>', 'its ID')
   .requiredOption('--name <name>', 'its name, as a confirmation')
-  .action((given, { name }) => run(async () => deleteOrganization(await find(given), name)))
+  .action((given, { name }) => {
+    if (!isUuid(given))
+      throw new UsageError(`The organization to delete is not named by its ID; got "${given}".`)
+    return run(async () => deleteOrganization(await find(given), name))
+  })
 
 script.argument('[command]', 'one of the commands below').action((command) => {
   const allowed = 'allowed: list, show, export, delete.'
@@ -153,7 +157,9 @@ async function exportTo(organization: Row, output: string): Promise<void> {
 
 async function deleteOrganization({ id = '', name }: Row, given: string): Promise<void> {
   if (given !== name)
-    throw new UsageError(`--name is not the name of the organization; got "${given}"; allowed: "${name}".`)
+    throw new UsageError(
+      `--name is not the name of the organization; got "${given}". See: npm run organization -- list`,
+    )
   let counts = await countRows(id)
   const total = counts.reduce((sum, [, count]) => sum + count, 0)
   const progress = startProgress('Rows', total)
@@ -166,9 +172,7 @@ async function deleteOrganization({ id = '', name }: Row, given: string): Promis
     }
   }
   await rowsOf('DELETE FROM "organizations" WHERE "id" = ?', id)
-  progress.end(
-    `Deleted ${numberText(total)} rows. ${counts.length} tables have rows of the organization. The tick deletes its objects.`,
-  )
+  progress.end(`Deleted ${numberText(total)} rows. The tick deletes the objects of the organization.`)
 }
 
 /**

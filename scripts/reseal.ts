@@ -24,7 +24,7 @@ const options = parsed(
   withTarget(
     describeScript(
       'reseal',
-      'Shows the progress of a key rotation, until no value is encrypted with an older key (docs/operate.md). Only reads, so it can be stopped and started at any time.',
+      'Shows the progress of a key rotation, until no value is encrypted with an older key (docs/day-2.md). Only reads, so it can be stopped and started at any time.',
       ['--to key-1774621801000', '--to key-1774621801000 --remote'],
     ).requiredOption('--to <key ID>', 'the ID of the first key in ENCRYPTION_KEYS'),
   ),
@@ -100,5 +100,5 @@ async function watch(): Promise<void> {
     console.log(`${left} values left; the next tick is due at ${new Date(next).toISOString()}`)
     await setTimeout(next + SETTLING_MS - now)
   }
-  console.log('You can remove the older keys from ENCRYPTION_KEYS.')
+  console.log('You can remove the older keys from ENCRYPTION_KEYS. Keep them for restores of older backups.')
 }

@@ -45,10 +45,7 @@ const options = parsed(
       .option('--time-travel <instant>', 'with --remote: the state of the database at this time')
       .option('--revoke-all-keys', 'revoke every API key')
       .option('--yes', 'do not ask for confirmation')
-      .option(
-        '--url <address>',
-        'the address of the deployment; default: that of the upload, or else WORKSPACE_URL',
-      ),
+      .option('--url <address>', 'the address of the deployment; default: that of the upload'),
   ),
 ).opts()
 
@@ -104,11 +101,16 @@ async function withObjects<Result>(
   try {
     await putObjectsBack(store, backup, folder)
     const result = await replace()
-    const missing = await putObjectsBack(store, backup, folder)
-    if (missing.length > 0) {
-      console.error(
-        `${missing.length} objects are neither in ${folder} nor in the bucket. Their files return 503.`,
-      )
+    // The database is replaced: what follows may fail, but the restore is reported.
+    const problem = await putObjectsBack(store, backup, folder).then(
+      ({ length }) =>
+        length > 0 && `${length} objects are neither in ${folder} nor in the bucket. Their files return 503.`,
+      ({ message }: Error) =>
+        `The database was replaced, but not all objects are back. Run the command again. ${message}`,
+    )
+    if (problem) {
+      console.error(problem)
+      process.exitCode = 1
     }
     return result
   } finally {

@@ -75,8 +75,9 @@ async function pushAll(): Promise<void> {
       // After the first line, an error of the YAML parser repeats the input.
       progress.warn(`failed    ${folder}: ${(error as Error).message.replace(/:?\n.*/s, '')}`)
       process.exitCode = 1
+    } finally {
+      progress.add()
     }
-    progress.add()
   }
   progress.end(options.dryRun ? 'Nothing was changed: this was a dry run.' : undefined)
 }

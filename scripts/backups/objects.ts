@@ -2,14 +2,13 @@
  * Copies the objects that the rows of a backup refer to into a folder, and back into a bucket. An object never changes,
  * so an object that is there with its size is not copied again, and several backups share a folder.
  */
-import { mkdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { startProgress } from '../command-line.ts'
+import type { CommandDatabase } from '../database.ts'
 import { forEachAtOnce, OBJECTS_AT_ONCE, type ObjectStore } from '../objects.ts'
 import { numberText } from '../overview.ts'
-
-const PARTIAL = '.partial'
 
 interface StoredObject {
   readonly key: string
@@ -31,16 +30,18 @@ export async function saveObjects(
   const objects = objectsOf(backup)
   const missing: string[] = []
   let copied = 0
-  mkdirSync(join(folder, PARTIAL), { recursive: true })
+  mkdirSync(folder, { recursive: true })
+  // Of this process alone: backups in the same folder share the objects.
+  const partial = mkdtempSync(join(folder, '.partial-'))
   await withProgress('Objects', objects, async ({ key, sizeBytes }) => {
     const file = fileOf(folder, key)
     if (isStored(sizeOf(file), sizeBytes)) return
     mkdirSync(dirname(file), { recursive: true })
-    const size = await store.download(key, file, join(folder, PARTIAL, crypto.randomUUID()))
-    if (size === undefined || !isStored(size, sizeBytes)) missing.push(key)
+    const size = await store.download(key, file, join(partial, crypto.randomUUID()), sizeBytes)
+    if (size === undefined) missing.push(key)
     else copied++
   })
-  rmSync(join(folder, PARTIAL), { recursive: true })
+  rmSync(partial, { recursive: true })
   console.log(
     `${folder}: ${numberText(objects.length)} objects, ${numberText(copied)} copied now, ${numberText(missing.length)} missing`,
   )
@@ -73,6 +74,19 @@ export async function putObjectsBack(
     `objects: ${numberText(objects.length)} in the backup, ${numberText(uploaded)} uploaded now, ${numberText(missing.length)} missing`,
   )
   return missing
+}
+
+/** @returns those of the keys that rows refer to by now: the others were deleted or replaced since they were read. */
+export async function stillReferenced(database: CommandDatabase, keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return []
+  const [rows = []] = await database.batch([
+    {
+      sql: `SELECT value AS "key" FROM json_each(?) WHERE value IN (SELECT "objectKey" FROM "sessionFiles")
+        OR value IN (SELECT "objectKey" FROM "profilePictures")`,
+      parameters: [JSON.stringify(keys)],
+    },
+  ])
+  return rows.map(({ key }) => String(key))
 }
 
 /** Without empty contents, which may have no object. */

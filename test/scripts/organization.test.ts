@@ -162,9 +162,7 @@ describe('npm run organization', () => {
       state,
       `INSERT INTO "organizations" ("id", "name", "createdAt") VALUES ('${crypto.randomUUID()}', 'Globex', '2026') RETURNING "id"`,
     )
-    expect(
-      await runScript('organization', ['delete', 'Globex', '--name', 'Globex', ...persist]),
-    ).toMatchObject({
+    expect(await runScript('organization', ['show', 'Globex', ...persist])).toMatchObject({
       status: 2,
       stdout: '',
       stderr: expect.stringMatching(
@@ -277,7 +275,14 @@ describe('npm run organization', () => {
     const remove = (name: string) =>
       callScript('organization', 'delete', organizationId, '--name', name, '--persist-to', state)
     expect(() => remove('Acme')).toThrow(/--name/)
-    expect(remove('Globex')).toContain('0 tables have rows of the organization')
+    const byName = ['delete', 'Globex', '--name', 'Globex', '--persist-to', state]
+    expect(await runScript('organization', byName)).toMatchObject({
+      status: 2,
+      stderr: 'The organization to delete is not named by its ID; got "Globex".\n',
+    })
+    expect(remove('Globex')).toMatch(
+      /^Deleted [\d,]+ rows\. The tick deletes the objects of the organization\.$/m,
+    )
     expect(new Set(Object.values(await countsOf('=')))).toEqual(new Set([0]))
     expect(await countsOf('<>')).toEqual(others)
     expect(() => remove('Globex')).toThrow(/no organization/)
