@@ -77,16 +77,14 @@ describe.each(['', '/api/public-api'])('the reference page at "%s/docs"', (baseP
     expectQuiet()
   })
 
-  it('links the guides', async () => {
-    for (const [name, path] of [
-      ['API contract', 'docs/contract'],
-      ['llms.txt', 'llms.txt'],
-    ] as const) {
-      const link = observed.page.getByRole('link', { name, exact: true }).first()
-      const url = await link.evaluate('(link) => link.href')
-      expect(url).toBe(`${demo.baseUrl}${basePath}/${path}`)
-      expect((await fetch(String(url))).status).toBe(200)
-    }
+  it.each([
+    ['API contract', 'docs/contract'],
+    ['llms.txt', 'llms.txt'],
+  ])('links %s, which it serves', async (name, path) => {
+    const link = observed.page.getByRole('link', { name, exact: true }).first()
+    const url = new URL((await link.getAttribute('href')) ?? '', observed.page.url())
+    expect(url.href).toBe(`${demo.baseUrl}${basePath}/${path}`)
+    expect((await fetch(url)).status).toBe(200)
   })
 
   it('lists every operation of the document, and what it sends', async () => {
@@ -178,8 +176,6 @@ describe('the requests that the reference page fills in', () => {
   it('succeed on the demo, each as it is', { timeout: 600_000 }, async () => {
     const { page } = await newPage(browser)
     await page.emulateMedia({ reducedMotion: 'reduce' })
-    await page.goto(`${demo.baseUrl}/docs`)
-    await enterKey(page, demo.apiKey)
     const answers: string[] = []
     page.on('response', (response) => {
       const { pathname } = new URL(response.url())
@@ -187,11 +183,20 @@ describe('the requests that the reference page fills in', () => {
         answers.push(`${response.request().method()} ${response.status()} ${pathname}`)
     })
     const sent: string[] = []
+    let opened = ''
     page.on('request', (request) => sent.push(...Object.keys(request.headers())))
     for (const { tags, summary, method, path, requestBody } of operations.toSorted(
       (a, b) => rankOf(a) - rankOf(b),
     )) {
-      const dialog = await openRequest(page, { tag: tags[0] ?? '', summary, method, path })
+      const [tag = ''] = tags
+      // The page gets slower with each group that is open.
+      if (tag !== opened) {
+        await page.goto(`${demo.baseUrl}/docs`)
+        await page.reload()
+        await enterKey(page, demo.apiKey)
+        opened = tag
+      }
+      const dialog = await openRequest(page, { tag, summary, method, path })
       if (requestBody?.content['application/octet-stream']) {
         const chosen = page.waitForEvent('filechooser')
         await dialog.getByRole('button', { name: 'Select File' }).click()
