@@ -74,6 +74,8 @@ export function mount(app: Hono<HonoEnvironment>, { method, path, load }: Operat
       isRepeatable: isRepeatable(contract, c.req.raw.headers),
     })
     const answer = await handle(input as never, context)
+    // A proxy that compresses or rewrites a file breaks its ranges and its digest.
+    if ('mediaTypes' in contract.success) c.set('cacheControl', 'private, no-cache, no-transform')
     if ('notModified' in answer) return c.body(null, 304, answer.headers)
     if ('content' in answer) return c.body(answer.content, answer.isPartial ? 206 : 200, answer.headers)
     if (answer.location === undefined) return c.json(answer.body, contract.success.status, answer.headers)

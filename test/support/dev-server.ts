@@ -25,7 +25,9 @@ export async function startDevServer(
   port: number,
   ...flags: readonly string[]
 ): Promise<DevServer> {
-  const args = ['run', 'dev', '--', '--port', String(port), '--persist-to', state, ...flags]
+  // By itself, wrangler takes 9229 for its inspector, as does every other server that starts at the same time.
+  const ports = ['--port', String(port), '--inspector-port', String(await freePort())]
+  const args = ['run', 'dev', '--', ...ports, '--persist-to', state, ...flags]
   const server = spawn('npm', args, {
     cwd: ROOT,
     detached: true,
