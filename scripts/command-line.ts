@@ -183,6 +183,10 @@ export interface Progress {
 /** Of the progress that was started last. */
 let removeBar: () => void = () => undefined
 
+export function numberText(value: number): string {
+  return value.toLocaleString('en')
+}
+
 /**
  * Shows a bar on a terminal, otherwise a line every 10 seconds.
  * @param total if undefined, only what is done is counted.
@@ -192,7 +196,7 @@ export function startProgress(title: string, total?: number): Progress {
   const interval = stderr.isTTY ? REDRAW_MS : LINE_MS
   let done = 0
   let shownAt = Date.now()
-  const counts = () => `${done.toLocaleString('en')}${total ? ` of ${total.toLocaleString('en')}` : ''}`
+  const counts = () => `${numberText(done)}${total ? ` of ${numberText(total)}` : ''}`
   const bar = () => {
     const filled = Math.round(Math.min(1, done / (total || 1)) * BAR_WIDTH)
     return total ? ` [${'#'.repeat(filled).padEnd(BAR_WIDTH)}]` : ':'

@@ -12,7 +12,7 @@ import { Account, type AccountDatabase, type Query, type Row } from './cloudflar
 import { configFileOf, configurationOf, stateFolder, type Target } from './wrangler.ts'
 
 /** `npm run dev` holds the lock for the duration of a batch. */
-const LOCK_TIMEOUT_MS = 10_000
+export const LOCK_TIMEOUT_MS = 10_000
 
 const SIZE = {
   sql: 'SELECT page_count * page_size AS "bytes" FROM pragma_page_count, pragma_page_size',
@@ -36,11 +36,7 @@ export async function openDatabase(target: Target): Promise<CommandDatabase> {
       close: () => undefined,
     }
   }
-  const file = localDatabaseFile(target)
-  if (!existsSync(file)) {
-    throw new Error(`There is no database in ${stateFolder(target)}. \`npm run dev\` creates one.`)
-  }
-  const database = openLocalFile(file)
+  const database = openLocalFile(existingDatabaseFile(target))
   return {
     batch: async (queries) =>
       inTransaction(database, () => queries.map((query) => runQuery(database, query))),
@@ -119,6 +115,13 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
 
 export function runQuery(database: DatabaseSync, { sql, parameters = [] }: Query): Row[] {
   return database.prepare(sql).all(...parameters) as Row[]
+}
+
+/** The SQLite file of the local database. @throws if there is none. */
+export function existingDatabaseFile(target: Target): string {
+  const file = localDatabaseFile(target)
+  if (existsSync(file)) return file
+  throw new Error(`There is no database in ${stateFolder(target)}. \`npm run dev\` creates one.`)
 }
 
 /**

@@ -20,10 +20,9 @@ import { createInterface } from 'node:readline'
 import { isUuid } from '../src/http/fields.ts'
 import { stillReferenced } from './backups/objects.ts'
 import type { Row } from './cloudflare.ts'
-import { startProgress, UsageError } from './command-line.ts'
+import { numberText, startProgress, UsageError } from './command-line.ts'
 import type { CommandDatabase } from './database.ts'
 import { forEachAtOnce, OBJECTS_AT_ONCE, type ObjectStore } from './objects.ts'
-import { numberText } from './overview.ts'
 
 /** The columns that an export leaves out: secrets, hashes and ciphertexts. */
 const SECRETS = ['sealedValue', 'sealedSecret', 'previousSealedSecret', 'hash', 'idempotencyFingerprint']

@@ -3,11 +3,19 @@ import './private-files.ts'
 import type { Value } from '../src/db/statement.ts'
 import { isUuid } from '../src/http/fields.ts'
 import type { Row } from './cloudflare.ts'
-import { describeScript, parsed, startProgress, targetOf, UsageError, withTarget } from './command-line.ts'
+import {
+  describeScript,
+  numberText,
+  parsed,
+  startProgress,
+  targetOf,
+  UsageError,
+  withTarget,
+} from './command-line.ts'
 import { type CommandDatabase, openDatabase } from './database.ts'
 import { ObjectStore } from './objects.ts'
 import { exportOrganization } from './organization-export.ts'
-import { aligned, numberText, organizationLines, readOverviews, usageText } from './overview.ts'
+import { aligned, organizationLines, readOverviews, usageText } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
 
 const ROWS_PER_DELETION = 5000

@@ -1,6 +1,7 @@
 /** What the commands of an operator read and show about organizations. */
 import { limitsOf, type Quota } from '../src/environment.ts'
 import type { Row } from './cloudflare.ts'
+import { numberText } from './command-line.ts'
 import type { CommandDatabase } from './database.ts'
 import { configurationOf, type Target } from './wrangler.ts'
 
@@ -85,10 +86,6 @@ export function usageText(name: string, usage: Usage): string {
 
 export function percentText(share: number): string {
   return share > 0 && share < 0.01 ? '< 1 %' : `${Math.floor(share * 100)} %`
-}
-
-export function numberText(value: number): string {
-  return value.toLocaleString('en')
 }
 
 /** Lines with aligned columns. */

@@ -6,10 +6,9 @@ import { existsSync, globSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { migrationNames, tableNames } from './backups/backup-file.ts'
-import { localDatabaseFile } from './database.ts'
+import { existingDatabaseFile, LOCK_TIMEOUT_MS, localDatabaseFile } from './database.ts'
 import { stateFolder, type Target } from './wrangler.ts'
 
-const LOCK_TIMEOUT_MS = 10_000
 /**
  * SQLITE_CORRUPT, SQLITE_CANTOPEN and SQLITE_NOTADB. A lock, or a journal of a server that was killed, is no
  * damage.
@@ -23,9 +22,7 @@ const [FIRST_MIGRATION = ''] = migrationNames()
 /** For commands that do not create a state folder. @throws if there is none. */
 export function requireStateFolder(target: Target): void {
   if (target.remote) return
-  if (!existsSync(localDatabaseFile(target))) {
-    throw new Error(`There is no database in ${stateFolder(target)}. \`npm run dev\` creates one.`)
-  }
+  existingDatabaseFile(target)
   requireDatabaseOfService(target)
 }
 

@@ -1,16 +1,9 @@
 /** Shows what is inside a database: organizations, runs, schedules, size, schema and the last tick (docs/operate.md). */
 import type { Value } from '../src/db/statement.ts'
 import { migrationNames } from './backups/backup-file.ts'
-import { describeScript, parsed, targetOf, withTarget } from './command-line.ts'
+import { describeScript, numberText, parsed, targetOf, withTarget } from './command-line.ts'
 import { type CommandDatabase, databaseConfiguration, openDatabase } from './database.ts'
-import {
-  aligned,
-  numberText,
-  type Overview,
-  organizationLines,
-  percentText,
-  readOverviews,
-} from './overview.ts'
+import { aligned, type Overview, organizationLines, percentText, readOverviews } from './overview.ts'
 import { requireStateFolder } from './state-folder.ts'
 import { stateFolder } from './wrangler.ts'
 

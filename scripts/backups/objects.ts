@@ -5,10 +5,9 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { startProgress } from '../command-line.ts'
+import { numberText, startProgress } from '../command-line.ts'
 import type { CommandDatabase } from '../database.ts'
 import { forEachAtOnce, OBJECTS_AT_ONCE, type ObjectStore } from '../objects.ts'
-import { numberText } from '../overview.ts'
 
 interface StoredObject {
   readonly key: string

@@ -1,10 +1,9 @@
 /** Copies a consistent snapshot of a database into a SQLite file. */
-import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Value } from '../../src/db/statement.ts'
 import { Account, type Row } from '../cloudflare.ts'
-import { localDatabaseFile, openLocalFile, requireDeployedDatabase } from '../database.ts'
-import { stateFolder, type Target } from '../wrangler.ts'
+import { existingDatabaseFile, openLocalFile, requireDeployedDatabase } from '../database.ts'
+import type { Target } from '../wrangler.ts'
 import { columnNames, keyNames, tableNames } from './backup-file.ts'
 import { loadDump } from './sql-dump.ts'
 import { WritePause } from './write-pause.ts'
@@ -26,9 +25,7 @@ export async function snapshot(target: Target, file: string): Promise<void> {
     }
     return
   }
-  const source = localDatabaseFile(target)
-  if (!existsSync(source)) throw new Error(`There is no database in ${stateFolder(target)}.`)
-  snapshotLocal(source, file)
+  snapshotLocal(existingDatabaseFile(target), file)
 }
 
 /** Consistent, also while a running service writes. */
