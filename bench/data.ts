@@ -332,7 +332,7 @@ export function seedDue(count: number): string[] {
 }
 
 /** No pass over next runs is due: it goes once a day, and is no part of what a run costs. */
-export const NO_PASS_DUE = `INSERT OR REPLACE INTO "nextRunRefresh" VALUES (1, '9999-12-31T23:59:59.999Z', 0)`
+export const NO_PASS_DUE = `INSERT OR REPLACE INTO "passes" VALUES ('next runs', '9999-12-31T23:59:59.999Z', ''), ('retention', '9999-12-31T23:59:59.999Z', '')`
 
 /** Nothing has fired, and every schedule is due. */
 export function makeDue(): string[] {

@@ -82,7 +82,7 @@ export async function load(
   // Opening the connections is not what is measured.
   await Promise.all(
     Array.from({ length: connections }, async () => {
-      const response = await pool.request({ method: 'GET', path: '/' })
+      const response = await pool.request({ method: 'GET', path: '/v1/none' })
       await response.body.dump()
     }),
   )

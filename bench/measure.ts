@@ -436,7 +436,7 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
 
   await measure('claimed and sent to the queue', tickAt(due), idle)
   const { results: references } = await server.database
-    .prepare('SELECT "organizationId", "scheduleId", "scheduledAt", "attempts" FROM "runs"')
+    .prepare('SELECT "organizationId", "id", "attempts" FROM "runs"')
     .all()
   if (references.length !== runs) throw new Error(`${references.length} of ${runs} schedules fired`)
   const deliver = async () => {
@@ -451,7 +451,10 @@ export async function runCosts(server: WorkerServer, idle: Tick, projects: numbe
   const delivered = await count(server, `SELECT count(*) AS n FROM "runs" WHERE "status" = 'delivered'`)
   if (delivered !== runs) throw new Error(`${delivered} of ${runs} runs were delivered`)
 
-  await execute(server.database, ['DELETE FROM "schedules"'])
+  await execute(server.database, [
+    'DELETE FROM "schedules"',
+    `DELETE FROM "passes" WHERE "name" = 'retention'`,
+  ])
   await measure('forgotten after 90 days', tickAt(new Date(due.getTime() + 91 * DAY_MS)), idle)
   const left = await count(server, 'SELECT count(*) AS n FROM "runs"')
   if (left > 0) throw new Error(`${left} of ${runs} runs were not forgotten`)

@@ -613,7 +613,7 @@ function worstOfAll(typical: Ask, contract: Contract): Record<string, Ask> {
   const longest: Ask = async (places, index) => {
     const asked = await typical(places, index)
     const path = `${asked.path}${asked.path.includes('?') ? '' : '?'}${LONGEST_QUERY}`
-    return { ...asked, path, headers: { ...LONGEST_HEADERS, ...asked.headers } }
+    return { ...asked, path, headers: { ...LONGEST_HEADERS, ...asked.headers }, refusal: 400 }
   }
   const refused = Object.entries(body ? REFUSED_BODIES : {}).map(([what, bodyOf]): [string, Ask] => {
     const text = bodyOf(bodyLimitBytes)

@@ -19,6 +19,8 @@ const ORGANIZATIONS = 100
 const ORGANIZATION = `printf('0198c2a4-0000-7000-8000-%012x', v % ${ORGANIZATIONS})`
 const MADE_ID = "printf('0198c2a4-%04x-7c3a-9b52-%012x', v / 65536, v)"
 const GIVEN_ID = uuid()
+/** In order of time. */
+const RUN_ID = "printf('019d37f9-%04x-8c3a-9b52-', v / 1000) || lower(hex(randomblob(6)))"
 const NOW = "'2026-03-29T01:00:00.000Z'"
 const TIMES = { createdAt: NOW, updatedAt: NOW }
 const OBJECT_KEY = uuid()
@@ -111,7 +113,7 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       organizationId: ORGANIZATION,
       scheduleId: `printf('0198c2a4-0000-7000-8000-%012x', v % 1000)`,
       scheduledAt: "strftime('%Y-%m-%dT%H:%M:%fZ', 1774746000 + v / 1000 * 60, 'unixepoch')",
-      id: GIVEN_ID,
+      id: RUN_ID,
       parentType: "'project'",
       parentId: GIVEN_ID,
       status: "'delivered'",
@@ -130,7 +132,6 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       apiKeyId: GIVEN_ID,
       userId: "'ada'",
       requestId: GIVEN_ID,
-      createdAt: NOW,
     },
     // A path has each byte of an id in three characters.
     longest: { target: longestName(3_400), userId: LONGEST_ID },

@@ -676,7 +676,7 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Lists the runs of all schedules with a given status, oldest first. Without a run endpoint, pull the `pending` runs and acknowledge each.
+         * @description Lists the runs of all schedules with a given status, oldest first. Without a run endpoint, pull the `pending` runs and acknowledge each. With another status, a page examines up to 2,500 runs: it may have few items or none, and still a `nextCursor`.
          *
          *     Scope: `runs:read`.
          */
@@ -1852,8 +1852,8 @@ export interface components {
             sizeBytes: number;
             /** @description The `Content-Type` of the upload; `application/octet-stream` if it had none. */
             contentType: string;
-            /** @description The SHA-256 of the content, in lower-case hexadecimal; null if the service stored the content before it computed digests. */
-            sha256: string | null;
+            /** @description The SHA-256 of the content, in lower-case hexadecimal. */
+            sha256: string;
         };
         SessionFilePage: {
             items: components["schemas"]["SessionFile"][];

@@ -45,6 +45,23 @@ export async function openDatabase(target: Target): Promise<CommandDatabase> {
   }
 }
 
+/** The names of the columns of a table, and of those in its primary key, in order. */
+export async function columnsOf(
+  database: CommandDatabase,
+  table: string,
+): Promise<{ all: string[]; key: string[] }> {
+  const [columns = []] = await database.batch([
+    { sql: 'SELECT "name", "pk" FROM pragma_table_info(?)', parameters: [table] },
+  ])
+  const key = columns.filter(({ pk }) => pk !== 0).sort((a, b) => Number(a.pk) - Number(b.pk))
+  return { all: columns.map(({ name }) => String(name)), key: key.map(({ name }) => String(name)) }
+}
+
+/** Names of columns in SQL. */
+export function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ')
+}
+
 /** Runs statements in one transaction on the database of the target. @returns the rows of each. */
 export async function execute(
   target: Target,

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
 import { SCOPES } from '../src/access/scopes.ts'
+import { sha256 } from '../src/crypto/digest.ts'
 import { runs, schedules, sessionFiles, skills } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
 import { EXAMPLE_IDS } from '../src/http/example-ids.ts'
@@ -165,6 +166,7 @@ function exampleRows(organizationId: string) {
       path: EXAMPLE_IDS.filePath,
       objectKey: newUuid(),
       sizeBytes: 0,
+      sha256: sha256(''),
       ...times,
     }),
     schedule('project', projectId, projectScheduleId, 'Europe/Paris'),

@@ -277,8 +277,7 @@ Move this file into a password manager. If the key is lost, nobody can decrypt t
 }
 
 /**
- * Runs before the upload. Migrations since 0002 only add to the schema, so the code that is being replaced
- * works with it.
+ * Runs before the upload. Migrations only add to the schema, so the code that is being replaced works with it.
  */
 function migrations({ config, target }: DeployContext): Step {
   const folder = config.d1_databases.find(({ binding }) => binding === 'DB')?.migrations_dir ?? 'migrations'

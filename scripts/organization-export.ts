@@ -21,7 +21,7 @@ import { isUuid } from '../src/http/fields.ts'
 import { stillReferenced } from './backups/objects.ts'
 import type { Row } from './cloudflare.ts'
 import { numberText, startProgress, UsageError } from './command-line.ts'
-import type { CommandDatabase } from './database.ts'
+import { type CommandDatabase, columnsOf, quoted } from './database.ts'
 import { forEachAtOnce, OBJECTS_AT_ONCE, type ObjectStore } from './objects.ts'
 
 /** The columns that an export leaves out: secrets, hashes and ciphertexts. */
@@ -142,27 +142,32 @@ async function exportTable(
   folder: string,
   add: (count: number) => void,
 ): Promise<number> {
-  const [columns = []] = await database.batch([
-    { sql: 'SELECT "name" FROM pragma_table_info(?)', parameters: [table] },
-  ])
-  const names = columns.map(({ name }) => String(name)).filter((name) => !SECRETS.includes(name))
+  const { all, key } = await columnsOf(database, table)
+  const isExported = (name: string) => !SECRETS.includes(name)
+  const select = `SELECT ${quoted(all.filter((name) => isExported(name) || key.includes(name)))} FROM "${table}"
+    WHERE "organizationId" = ?`
+  // All rows have the same organization, so the rest of the key says where a page begins.
+  const rest = key.filter((name) => name !== 'organizationId')
+  const isAfter = ` AND (${quoted(rest)}) > (${rest.map(() => '?')})`
   const size = PAGE_SIZES[table] ?? PAGE_SIZE
   const partial = join(folder, PARTIAL, `${table}.jsonl`)
   writeFileSync(partial, '')
   let sum = 0
-  for (let last = 0; ; ) {
+  for (let last: Row | undefined; ; ) {
     const [rows = []] = await database.batch([
       {
-        sql: `SELECT rowid AS "rowid", ${names.map((name) => `"${name}"`).join(', ')} FROM "${table}"
-          WHERE "organizationId" = ? AND rowid > ? ORDER BY rowid LIMIT ${size}`,
-        parameters: [id, last],
+        sql: `${select}${last ? isAfter : ''} ORDER BY ${quoted(key)} LIMIT ${size}`,
+        parameters: [id, ...(last ? rest.map((name) => last?.[name] ?? null) : [])],
       },
     ])
-    appendFileSync(partial, rows.map(({ rowid, ...row }) => lineOf(row)).join(''))
+    const lines = rows.map((row) =>
+      lineOf(Object.fromEntries(Object.entries(row).filter(([name]) => isExported(name)))),
+    )
+    appendFileSync(partial, lines.join(''))
     sum += rows.length
     add(rows.length)
     if (rows.length < size) break
-    last = Number(rows.at(-1)?.rowid)
+    last = rows.at(-1)
   }
   renameSync(partial, join(folder, `${table}.jsonl`))
   console.log(`${table}: ${sum} rows`)

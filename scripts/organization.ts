@@ -12,7 +12,7 @@ import {
   UsageError,
   withTarget,
 } from './command-line.ts'
-import { type CommandDatabase, openDatabase } from './database.ts'
+import { type CommandDatabase, columnsOf, openDatabase, quoted } from './database.ts'
 import { ObjectStore } from './objects.ts'
 import { exportOrganization } from './organization-export.ts'
 import { aligned, organizationLines, readOverviews, usageText } from './overview.ts'
@@ -188,15 +188,14 @@ async function deleteOrganization({ id = '', name }: Row, given: string): Promis
  * record.
  */
 async function deletePage(table: string, id: Value): Promise<void> {
-  const page = `SELECT rowid FROM "${table}" WHERE "organizationId" = ? LIMIT ${ROWS_PER_DELETION}`
+  const key = quoted((await columnsOf(database, table)).key)
+  const isOnPage = `(${key}) IN
+    (SELECT ${key} FROM "${table}" WHERE "organizationId" = ? ORDER BY ${key} LIMIT ${ROWS_PER_DELETION})`
   const now = new Date().toISOString()
   const marks = (OBJECT_COLUMNS[table] ?? []).map((column) => ({
     sql: `INSERT INTO "orphanedObjects" ("objectKey", "deleteAfter") SELECT "${column}", ? FROM "${table}"
-      WHERE rowid IN (${page}) AND "${column}" IS NOT NULL ON CONFLICT DO NOTHING`,
+      WHERE ${isOnPage} AND "${column}" IS NOT NULL ON CONFLICT DO NOTHING`,
     parameters: [now, id],
   }))
-  await database.batch([
-    ...marks,
-    { sql: `DELETE FROM "${table}" WHERE rowid IN (${page})`, parameters: [id] },
-  ])
+  await database.batch([...marks, { sql: `DELETE FROM "${table}" WHERE ${isOnPage}`, parameters: [id] }])
 }

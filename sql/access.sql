@@ -2,7 +2,7 @@
 
 -- recordChange
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId", "createdAt")
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
 select
   "organizationId" as "organizationId",
   :auditEventId as "id",
@@ -10,8 +10,7 @@ select
   :target as "target",
   "id" as "apiKeyId",
   "userId" as "userId",
-  :requestId as "requestId",
-  :auditedAt as "createdAt"
+  :requestId as "requestId"
 from
   "apiKeys"
 where

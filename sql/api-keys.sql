@@ -659,7 +659,7 @@ limit
 
 -- recordDescendants
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId", "createdAt")
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
 select
   "apiKeys"."organizationId" as "organizationId",
   substr(:auditEventId, 1, 24) || lower(hex(randomblob(6))) as "id",
@@ -667,8 +667,7 @@ select
   '/v1/api-keys/' || "descendant"."id" as "target",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."userId" as "userId",
-  :requestId as "requestId",
-  :auditedAt as "createdAt"
+  :requestId as "requestId"
 from
   "apiKeys"
   inner join "apiKeys" "descendant" on (

@@ -29,8 +29,7 @@ select
   "target",
   "apiKeyId",
   "userId",
-  "requestId",
-  "createdAt"
+  "requestId"
 from
   "auditEvents"
 where
@@ -109,8 +108,7 @@ select
   "target",
   "apiKeyId",
   "userId",
-  "requestId",
-  "createdAt"
+  "requestId"
 from
   (
     select
@@ -119,8 +117,7 @@ from
       "target",
       "apiKeyId",
       "userId",
-      "requestId",
-      "createdAt"
+      "requestId"
     from
       "auditEvents"
     where

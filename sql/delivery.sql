@@ -80,8 +80,7 @@ where
   (
     (
       "runs"."organizationId" = ("results".value ->> 'organizationId')
-      and "runs"."scheduleId" = ("results".value ->> 'scheduleId')
-      and "runs"."scheduledAt" = ("results".value ->> 'scheduledAt')
+      and "runs"."id" = ("results".value ->> 'id')
     )
     and "runs"."status" = 'pending'
   );
@@ -131,8 +130,7 @@ where
   (
     (
       "runs"."organizationId" = ("references".value ->> 'organizationId')
-      and "runs"."scheduleId" = ("references".value ->> 'scheduleId')
-      and "runs"."scheduledAt" = ("references".value ->> 'scheduledAt')
+      and "runs"."id" = ("references".value ->> 'id')
       and "runs"."attempts" = ("references".value ->> 'attempts')
     )
     and "runs"."status" = 'pending'
@@ -156,8 +154,7 @@ where
   (
     (
       "runs"."organizationId" = ("sent".value ->> 'organizationId')
-      and "runs"."scheduleId" = ("sent".value ->> 'scheduleId')
-      and "runs"."scheduledAt" = ("sent".value ->> 'scheduledAt')
+      and "runs"."id" = ("sent".value ->> 'id')
     )
     and "runs"."sendAfter" <= :now
   );
@@ -165,8 +162,7 @@ where
 -- selectToSend
 select
   "runs"."organizationId" as "organizationId",
-  "runs"."scheduleId",
-  "runs"."scheduledAt",
+  "runs"."id",
   "runs"."attempts",
   "runEndpoints"."organizationId" is not null as "hasEndpoint",
   coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow"

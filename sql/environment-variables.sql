@@ -117,14 +117,14 @@ returning
 
 -- putVariables
 insert into
-  "environmentVariables" ("organizationId", "projectId", "key", "sealedValue", "createdAt", "updatedAt")
+  "environmentVariables" ("organizationId", "projectId", "key", "createdAt", "updatedAt", "sealedValue")
 select
   "projects"."organizationId" as "organizationId",
   "projects"."id" as "projectId",
   "chunk"."column1" as "key",
-  "chunk"."column2" as "sealedValue",
   :now as "createdAt",
-  :now as "updatedAt"
+  :now as "updatedAt",
+  "chunk"."column2" as "sealedValue"
 from
   "apiKeys"
   left join "projects" on (
@@ -321,8 +321,8 @@ on conflict (
   "environmentVariables"."key"
 ) do update
 set
-  "sealedValue" = excluded."sealedValue",
-  "updatedAt" = excluded."updatedAt"
+  "updatedAt" = excluded."updatedAt",
+  "sealedValue" = excluded."sealedValue"
 returning
   "key",
   "createdAt",

@@ -10,13 +10,14 @@ update "deletions"
 set
   "purgedAt" = :now
 where
-  "deletions".rowid in (
+  ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
     select
-      "deletion"
+      "pending"."organizationId",
+      "pending"."resourceType",
+      "pending"."resourceId"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -163,7 +164,6 @@ select
 from
   (
     select
-      rowid as "deletion",
       *
     from
       "deletions"
@@ -184,13 +184,13 @@ on conflict do nothing;
 -- purgePage.1
 delete from "sessions"
 where
-  "sessions".rowid in (
+  ("sessions"."organizationId", "sessions"."id") in (
     select
-      "sessions".rowid
+      "sessions"."organizationId",
+      "sessions"."id"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -231,7 +231,6 @@ select
 from
   (
     select
-      rowid as "deletion",
       *
     from
       "deletions"
@@ -252,13 +251,13 @@ on conflict do nothing;
 -- purgePage.3
 delete from "pullRequests"
 where
-  "pullRequests".rowid in (
+  ("pullRequests"."organizationId", "pullRequests"."id") in (
     select
-      "pullRequests".rowid
+      "pullRequests"."organizationId",
+      "pullRequests"."id"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -299,7 +298,6 @@ select
 from
   (
     select
-      rowid as "deletion",
       *
     from
       "deletions"
@@ -320,13 +318,15 @@ on conflict do nothing;
 -- purgePage.5
 delete from "schedules"
 where
-  "schedules".rowid in (
+  ("schedules"."organizationId", "schedules"."parentType", "schedules"."parentId", "schedules"."id") in (
     select
-      "schedules".rowid
+      "schedules"."organizationId",
+      "schedules"."parentType",
+      "schedules"."parentId",
+      "schedules"."id"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -363,7 +363,6 @@ select
 from
   (
     select
-      rowid as "deletion",
       *
     from
       "deletions"
@@ -385,13 +384,14 @@ on conflict do nothing;
 -- purgePage.7
 delete from "sessionFiles"
 where
-  "sessionFiles".rowid in (
+  ("sessionFiles"."organizationId", "sessionFiles"."sessionId", "sessionFiles"."id") in (
     select
-      "sessionFiles".rowid
+      "sessionFiles"."organizationId",
+      "sessionFiles"."sessionId",
+      "sessionFiles"."id"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -429,7 +429,6 @@ select
 from
   (
     select
-      rowid as "deletion",
       *
     from
       "deletions"
@@ -451,13 +450,13 @@ on conflict do nothing;
 -- purgePage.9
 delete from "profilePictures"
 where
-  "profilePictures".rowid in (
+  ("profilePictures"."organizationId", "profilePictures"."userId") in (
     select
-      "profilePictures".rowid
+      "profilePictures"."organizationId",
+      "profilePictures"."userId"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -489,13 +488,13 @@ where
 -- purgePage.10
 delete from "runs"
 where
-  "runs".rowid in (
+  ("runs"."organizationId", "runs"."id") in (
     select
-      "runs".rowid
+      "runs"."organizationId",
+      "runs"."id"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -516,13 +515,14 @@ where
 -- purgePage.11
 delete from "missedSpans"
 where
-  "missedSpans".rowid in (
+  ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") in (
     select
-      "missedSpans".rowid
+      "missedSpans"."organizationId",
+      "missedSpans"."scheduleId",
+      "missedSpans"."missedUntil"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -543,13 +543,18 @@ where
 -- purgePage.12
 delete from "environmentVariables"
 where
-  "environmentVariables".rowid in (
+  (
+    "environmentVariables"."organizationId",
+    "environmentVariables"."projectId",
+    "environmentVariables"."key"
+  ) in (
     select
-      "environmentVariables".rowid
+      "environmentVariables"."organizationId",
+      "environmentVariables"."projectId",
+      "environmentVariables"."key"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -570,13 +575,18 @@ where
 -- purgePage.13
 delete from "variableRequests"
 where
-  "variableRequests".rowid in (
+  (
+    "variableRequests"."organizationId",
+    "variableRequests"."projectId",
+    "variableRequests"."idempotencyKey"
+  ) in (
     select
-      "variableRequests".rowid
+      "variableRequests"."organizationId",
+      "variableRequests"."projectId",
+      "variableRequests"."idempotencyKey"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -597,13 +607,15 @@ where
 -- purgePage.14
 delete from "pins"
 where
-  "pins".rowid in (
+  ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") in (
     select
-      "pins".rowid
+      "pins"."organizationId",
+      "pins"."userId",
+      "pins"."resourceType",
+      "pins"."resourceId"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -624,13 +636,15 @@ where
 -- purgePage.15
 delete from "pins"
 where
-  "pins".rowid in (
+  ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") in (
     select
-      "pins".rowid
+      "pins"."organizationId",
+      "pins"."userId",
+      "pins"."resourceType",
+      "pins"."resourceId"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -651,13 +665,12 @@ where
 -- purgePage.16
 delete from "apiKeys"
 where
-  "apiKeys".rowid in (
+  ("apiKeys"."hash") in (
     select
-      "apiKeys".rowid
+      "apiKeys"."hash"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -680,13 +693,14 @@ update "deletions"
 set
   "purgedAt" = :now
 where
-  "deletions".rowid in (
+  ("deletions"."organizationId", "deletions"."resourceType", "deletions"."resourceId") in (
     select
-      "deletion"
+      "pending"."organizationId",
+      "pending"."resourceType",
+      "pending"."resourceId"
     from
       (
         select
-          rowid as "deletion",
           *
         from
           "deletions"
@@ -941,58 +955,90 @@ where
 
 -- oldAuditEvents.find
 select
-  "createdAt"
+  1
 from
-  "auditEvents"
-where
-  "auditEvents"."createdAt" < :oldestKept
-limit
-  1;
+  (
+    select
+      "auditEvents"."organizationId",
+      "auditEvents"."id"
+    from
+      "organizations"
+      cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
+      and "auditEvents"."id" < :oldestEventId
+      and true
+    where
+      "organizations"."id" > :after
+      and "organizations"."id" <= :last
+    limit
+      1
+  );
 
 -- oldAuditEvents.remove
 delete from "auditEvents"
 where
-  "auditEvents".rowid in (
+  ("auditEvents"."organizationId", "auditEvents"."id") in (
     select
-      "auditEvents".rowid
+      "auditEvents"."organizationId",
+      "auditEvents"."id"
     from
-      "auditEvents"
+      "organizations"
+      cross join "auditEvents" on "auditEvents"."organizationId" = "organizations"."id"
+      and "auditEvents"."id" < :oldestEventId
+      and true
     where
-      "auditEvents"."createdAt" < :oldestKept
-    order by
-      "auditEvents"."createdAt" asc
+      "organizations"."id" > :after
+      and "organizations"."id" <= :last
     limit
       5000
   );
 
 -- oldRuns.find
 select
-  "scheduledAt"
+  1
 from
-  "runs"
-where
   (
-    "runs"."scheduledAt" < :oldestKept
-    and "runs"."createdAt" < :oldestKept
-  )
-limit
-  1;
+    select
+      "runs"."organizationId",
+      "runs"."id"
+    from
+      "organizations"
+      cross join "runs" on "runs"."organizationId" = "organizations"."id"
+      and "runs"."id" < :oldestRunId
+      and "runs"."createdAt" < :oldestRun
+    where
+      "organizations"."id" > :after
+      and "organizations"."id" <= :last
+    limit
+      1
+  );
 
 -- oldRuns.remove
 delete from "runs"
 where
-  "runs".rowid in (
+  ("runs"."organizationId", "runs"."id") in (
     select
-      "runs".rowid
+      "runs"."organizationId",
+      "runs"."id"
     from
-      "runs"
+      "organizations"
+      cross join "runs" on "runs"."organizationId" = "organizations"."id"
+      and "runs"."id" < :oldestRunId
+      and "runs"."createdAt" < :oldestRun
     where
-      (
-        "runs"."scheduledAt" < :oldestKept
-        and "runs"."createdAt" < :oldestKept
-      )
-    order by
-      "runs"."scheduledAt" asc
+      "organizations"."id" > :after
+      and "organizations"."id" <= :last
     limit
       5000
   );
+
+-- selectOrganizations
+select
+  "id"
+from
+  "organizations"
+where
+  "organizations"."id" > :after
+order by
+  "organizations"."id" asc
+limit
+  500;

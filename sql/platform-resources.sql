@@ -3280,7 +3280,7 @@ returning
 
 -- statements.deletion.2
 insert into
-  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId", "createdAt")
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
 select
   "apiKeys"."organizationId" as "organizationId",
   substr(:auditEventId, 1, 24) || lower(hex(randomblob(6))) as "id",
@@ -3288,8 +3288,7 @@ select
   '/v1/api-keys/' || "userKey"."id" as "target",
   "apiKeys"."id" as "apiKeyId",
   "apiKeys"."userId" as "userId",
-  :requestId as "requestId",
-  :auditedAt as "createdAt"
+  :requestId as "requestId"
 from
   "apiKeys"
   inner join "apiKeys" "userKey" on (

@@ -42,7 +42,6 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
     and "runs"."id" = :runId
   )
   left join "schedules" on (
@@ -79,7 +78,6 @@ where
         "apiKeys"
         left join "runs" on (
           "runs"."organizationId" = "apiKeys"."organizationId"
-          and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
           and "runs"."id" = :runId
         )
         left join "schedules" on (
@@ -915,6 +913,111 @@ where
     and ("schedules"."id" is not null)
   );
 
+-- selectLastExamined
+select
+  "id"
+from
+  "runs" "later"
+where
+  (
+    "later"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("apiKeys"."projectIds" is null)
+        )
+    )
+    and "later"."id" > :cursor
+  )
+order by
+  "later"."id" asc
+limit
+  1
+offset
+  2499;
+
+-- selectPendingRuns
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  inner join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" > :cursor
+    and "runs"."status" = 'pending'
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."parentType" = "runs"."parentType"
+    and "schedules"."parentId" = "runs"."parentId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and ("apiKeys"."projectIds" is null)
+    )
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  )
+order by
+  "runs"."id" asc
+limit
+  :rowLimit;
+
 -- selectRun
 select
   "runs"."id",
@@ -935,7 +1038,6 @@ from
   "apiKeys"
   left join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" in ('pending', 'delivered', 'failed', 'skipped')
     and "runs"."id" = :runId
   )
   left join "schedules" on (
@@ -995,7 +1097,7 @@ where
     )
   );
 
--- selectRuns
+-- selectRunsByStatus
 select
   "runs"."id",
   "runs"."scheduleId",
@@ -1015,8 +1117,50 @@ from
   "apiKeys"
   inner join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."status" = :status
     and "runs"."id" > :cursor
+    and (
+      "runs"."status" = :status
+      and "runs"."id" <= coalesce(
+        (
+          select
+            "id"
+          from
+            "runs" "later"
+          where
+            (
+              "later"."organizationId" = (
+                select
+                  "organizationId"
+                from
+                  "apiKeys"
+                where
+                  (
+                    (
+                      "apiKeys"."hash" = :keyHash
+                      and case
+                        when "apiKeys"."revokedAt" is not null then 'revoked'
+                        when "apiKeys"."expiresAt" <= :now then 'expired'
+                      end is null
+                      and (
+                        :scope is null
+                        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                      )
+                    )
+                    and ("apiKeys"."projectIds" is null)
+                  )
+              )
+              and "later"."id" > :cursor
+            )
+          order by
+            "later"."id" asc
+          limit
+            1
+          offset
+            2499
+        ),
+        '~'
+      )
+    )
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"

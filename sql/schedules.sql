@@ -84,7 +84,7 @@ select
         "runEndpoints"
       where
         "runEndpoints"."organizationId" = "schedules"."organizationId"
-    ) then :now
+    ) then :leaseExpiresAt
   end as "sendAfter",
   max(
     :now,
@@ -133,7 +133,12 @@ where
       or "agents"."id" is not null
     )
   )
-on conflict do nothing;
+on conflict do nothing
+returning
+  "organizationId",
+  "id",
+  "attempts",
+  "sendAfter";
 
 -- recordTick
 insert into
@@ -146,15 +151,17 @@ set
 
 -- selectDue
 select
-  "organizationId",
-  "parentType",
-  "parentId",
-  "id",
-  "cron",
-  "timezone",
-  "nextRunAt" as "dueAt"
+  "schedules"."organizationId",
+  "schedules"."parentType",
+  "schedules"."parentId",
+  "schedules"."id",
+  "schedules"."cron",
+  "schedules"."timezone",
+  "schedules"."nextRunAt" as "dueAt",
+  coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow"
 from
   "schedules"
+  left join "runEndpoints" on "runEndpoints"."organizationId" = "schedules"."organizationId"
 where
   "schedules"."nextRunAt" <= :now
 order by
@@ -307,28 +314,8 @@ where
 
 -- src/resources/schedules/firing/refresh-next-runs.ts
 
--- insertPass
-insert into
-  "nextRunRefresh" ("id", "dueAt", "cursor")
-values
-  (1, :dueAt, 0)
-on conflict do nothing;
-
--- movePass
-update "nextRunRefresh"
-set
-  "dueAt" = :nextDueAt,
-  "cursor" = :nextCursor
-where
-  (
-    "nextRunRefresh"."id" = 1
-    and "nextRunRefresh"."dueAt" = :dueAt
-    and "nextRunRefresh"."cursor" = :cursor
-  );
-
 -- selectPage
 select
-  "schedules".rowid as "rowid",
   "organizationId",
   "parentType",
   "parentId",
@@ -342,20 +329,14 @@ select
 from
   "schedules"
 where
-  "schedules".rowid > :after
+  ("schedules"."organizationId", "schedules"."parentType", "schedules"."parentId", "schedules"."id") > (:after ->> 0, :after ->> 1, :after ->> 2, :after ->> 3)
 order by
-  "schedules".rowid asc
+  "schedules"."organizationId" asc,
+  "schedules"."parentType" asc,
+  "schedules"."parentId" asc,
+  "schedules"."id" asc
 limit
   100;
-
--- selectPass
-select
-  "dueAt",
-  "cursor"
-from
-  "nextRunRefresh"
-where
-  "nextRunRefresh"."id" = 1;
 
 -- storeNextRuns
 update "schedules"

@@ -3,8 +3,7 @@
 /** A run, with its number of attempts when it was put into the queue, by which repeated messages are recognized. */
 export interface RunReference {
   readonly organizationId: string
-  readonly scheduleId: string
-  readonly scheduledAt: string
+  readonly id: string
   readonly attempts: number
 }
 
@@ -17,6 +16,11 @@ export interface RunMessage {
 
 /** The runs of a message are sent at the same time. A Worker has six connections, and the database needs one of them. */
 export const RUNS_A_MESSAGE = 5
+/**
+ * How long the queue has to deliver a run that was put into it when it was created. After that, or if the queue did not take
+ * it, the tick puts it into the queue again (delivery/outbox.ts).
+ */
+export const FIRST_LEASE_MS = 2 * 60_000
 /** The largest batch that a queue accepts. */
 const BATCH_SIZE = 100
 

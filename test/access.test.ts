@@ -274,7 +274,7 @@ const BOOKKEEPING = [
   'deletions',
   'orphanedObjects',
   'lastTick',
-  'nextRunRefresh',
+  'passes',
   'objectSearches',
   'organizationUsage',
 ]

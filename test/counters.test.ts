@@ -58,7 +58,7 @@ async function tickAndDeliver(DB: D1Database): Promise<void> {
   const workspace = await Workspace.create()
   await workspace.addRunEndpoint()
   const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent(), { cron: '* * * * *' })
-  await workspace.addRun(scheduleId, { scheduledAt: '2020-01-01T00:00:00.000Z' })
+  await workspace.addRun(scheduleId, { scheduledAt: '2020-01-01T00:00:00.000Z', status: 'delivered' })
   const messages: RunMessage[] = []
   const RUNS = {
     async sendBatch(batch: Iterable<MessageSendRequest<RunMessage>>) {
@@ -88,8 +88,8 @@ function spoiled(example: Example): Example {
   }
 }
 
-/** The record of a change, with its two indexes. */
-const AUDIT_EVENT_ROWS = 3
+/** The record of a change. */
+const AUDIT_EVENT_ROWS = 1
 
 /**
  * The rows that a success writes besides its audit event, by situation; none where none is listed. D1 counts
@@ -100,63 +100,63 @@ const AUDIT_EVENT_ROWS = 3
 const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   updatePin: {
     [AS_IT_IS]: 1,
-    'the resource is not pinned yet': 3,
+    'the resource is not pinned yet': 2,
     // The four pins that are spread again, and the move.
     'the gap is full': 5,
   },
-  createProjectSchedule: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 5 },
-  createAgentSchedule: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 5 },
-  // The orphaned object with its two indexes, and the picture.
-  deleteProfilePicture: { [AS_IT_IS]: 4, 'an upload has failed': 4 },
+  createProjectSchedule: { [AS_IT_IS]: 3, 'it has an Idempotency-Key': 4 },
+  createAgentSchedule: { [AS_IT_IS]: 3, 'it has an Idempotency-Key': 4 },
+  // The orphaned object with its index, and the picture.
+  deleteProfilePicture: { [AS_IT_IS]: 3, 'an upload has failed': 3 },
   deleteEnvironmentVariable: { [AS_IT_IS]: 2 },
-  // The key with its five indexes, and one more for the Idempotency-Key.
-  createApiKey: { [AS_IT_IS]: 7, 'it has an Idempotency-Key': 8 },
+  // The key with its four indexes, and one more for the Idempotency-Key.
+  createApiKey: { [AS_IT_IS]: 6, 'it has an Idempotency-Key': 7 },
   // Each descendant has an event of its own.
   deleteApiKey: { [AS_IT_IS]: 2, 'it includes a descendant': 4 + AUDIT_EVENT_ROWS },
   // One key is counted more, and one less.
-  rotateApiKey: { [AS_IT_IS]: 9, 'it has an Idempotency-Key': 10 },
-  putProject: { [AS_IT_IS]: 3, 'it is there': 1 },
+  rotateApiKey: { [AS_IT_IS]: 8, 'it has an Idempotency-Key': 9 },
+  putProject: { [AS_IT_IS]: 2, 'it is there': 1 },
   updateProject: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
-  // The deletion with its two indexes, and what is deleted.
-  deleteProject: { [AS_IT_IS]: 5 },
-  putAgent: { [AS_IT_IS]: 3, 'it is there': 1 },
+  // The deletion with its index, and what is deleted.
+  deleteProject: { [AS_IT_IS]: 4 },
+  putAgent: { [AS_IT_IS]: 2, 'it is there': 1 },
   updateAgent: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
-  deleteAgent: { [AS_IT_IS]: 5 },
-  putSession: { [AS_IT_IS]: 4, 'it is there': 1 },
-  deleteSession: { [AS_IT_IS]: 5 },
-  putPullRequest: { [AS_IT_IS]: 4, 'it is there': 1 },
-  deletePullRequest: { [AS_IT_IS]: 5 },
-  putUser: { [AS_IT_IS]: 3, 'it is there': 1 },
+  deleteAgent: { [AS_IT_IS]: 4 },
+  putSession: { [AS_IT_IS]: 3, 'it is there': 1 },
+  deleteSession: { [AS_IT_IS]: 4 },
+  putPullRequest: { [AS_IT_IS]: 3, 'it is there': 1 },
+  deletePullRequest: { [AS_IT_IS]: 4 },
+  putUser: { [AS_IT_IS]: 2, 'it is there': 1 },
   // The key that is revoked has an event of its own.
-  deleteUser: { [AS_IT_IS]: 5, 'it has a key': 7 + AUDIT_EVENT_ROWS },
-  putPin: { [AS_IT_IS]: 3 },
+  deleteUser: { [AS_IT_IS]: 4, 'it has a key': 6 + AUDIT_EVENT_ROWS },
+  putPin: { [AS_IT_IS]: 2 },
   deletePin: { [AS_IT_IS]: 1 },
   updateProjectSchedule: { [AS_IT_IS]: 2, 'the schedule is paused': 1, 'the schedule is resumed': 2 },
-  deleteProjectSchedule: { [AS_IT_IS]: 5 },
+  deleteProjectSchedule: { [AS_IT_IS]: 4 },
   updateAgentSchedule: { [AS_IT_IS]: 2, 'the schedule is paused': 1, 'the schedule is resumed': 2 },
-  deleteAgentSchedule: { [AS_IT_IS]: 5 },
-  // The run with its three indexes, and when the schedule ran last; one more to be sent, and for the Idempotency-Key.
+  deleteAgentSchedule: { [AS_IT_IS]: 4 },
+  // The run with its two indexes, and when the schedule ran last; one more to be sent, and for the Idempotency-Key.
   createProjectScheduleRun: {
-    [AS_IT_IS]: 5,
-    'there is a run endpoint': 6,
-    'it has an Idempotency-Key': 6,
+    [AS_IT_IS]: 4,
+    'there is a run endpoint': 5,
+    'it has an Idempotency-Key': 5,
   },
-  createAgentScheduleRun: { [AS_IT_IS]: 5, 'there is a run endpoint': 6, 'it has an Idempotency-Key': 6 },
-  acknowledgeRun: { [AS_IT_IS]: 2 },
+  createAgentScheduleRun: { [AS_IT_IS]: 4, 'there is a run endpoint': 5, 'it has an Idempotency-Key': 5 },
+  acknowledgeRun: { [AS_IT_IS]: 1 },
   putRunEndpoint: { [AS_IT_IS]: 4, 'there is a run endpoint': 1 },
   deleteRunEndpoint: { [AS_IT_IS]: 1 },
   rotateRunEndpoint: { [AS_IT_IS]: 3 },
-  // The orphaned object comes and goes (3 + 1); the file has four indexes; the object it replaces is orphaned.
-  putSessionFile: { [AS_IT_IS]: 10, 'there is a file at the path': 10 },
-  deleteSessionFile: { [AS_IT_IS]: 5 },
+  // The orphaned object comes and goes (2 + 1); the file has four indexes; the object it replaces is orphaned.
+  putSessionFile: { [AS_IT_IS]: 9, 'there is a file at the path': 8 },
+  deleteSessionFile: { [AS_IT_IS]: 4 },
   // The usage changes with the skill and with each of its files.
-  createSkill: { [AS_IT_IS]: 7, 'it has an Idempotency-Key': 8 },
+  createSkill: { [AS_IT_IS]: 6, 'it has an Idempotency-Key': 7 },
   updateSkill: { [AS_IT_IS]: 2, 'it gets other files': 6 },
   deleteSkill: { [AS_IT_IS]: 6 },
   // The orphaned object comes and goes, the lease is taken and given back; the picture it replaces is orphaned.
-  putProfilePicture: { [AS_IT_IS]: 9, 'there is a picture': 10 },
+  putProfilePicture: { [AS_IT_IS]: 7, 'there is a picture': 8 },
   putEnvironmentVariable: { [AS_IT_IS]: 4, 'it has a value': 3 },
-  setEnvironmentVariables: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 7 },
+  setEnvironmentVariables: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 6 },
 }
 
 describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
@@ -247,7 +247,7 @@ describe('every statement', () => {
       }
     }
     const service = watchedDatabase()
-    await env.DB.prepare('DELETE FROM "nextRunRefresh"').run()
+    await env.DB.prepare('DELETE FROM "passes"').run()
     expect((await request('GET', '/health', { environment: { DB: service.DB } })).status).toBe(200)
     await tickAndDeliver(service.DB)
 
@@ -313,10 +313,10 @@ async function rowsReadBeside(count: number): Promise<Record<string, number>> {
   const workspace = await Workspace.create()
   const examples = new Map<string, Example>()
   for (const { operationId, row } of exampleList) examples.set(operationId, await row.prepare(workspace))
-  // To the tick, no missed span is unrelated, and no schedule while a pass over next runs is due.
-  const toTheTick: SQLiteTable[] = [schema.missedSpans, schema.nextRunRefresh]
+  // To the tick, no missed span is unrelated, and no row while a pass is due.
+  const toTheTick: SQLiteTable[] = [schema.missedSpans, schema.passes]
   await env.DB.prepare(
-    `INSERT OR REPLACE INTO "nextRunRefresh" VALUES (1, '2999-01-01T00:00:00.000Z', 0)`,
+    `INSERT OR REPLACE INTO "passes" VALUES ('next runs', '2999-01-01T00:00:00.000Z', ''), ('retention', '2999-01-01T00:00:00.000Z', '')`,
   ).run()
   for (const table of tables.filter((each) => !toTheTick.includes(each))) {
     if (!OWN.includes(table)) await addRows(table, count, workspace.organizationId)

@@ -4,10 +4,12 @@ import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { schedules } from '../src/db/schema.ts'
 import type { Values } from '../src/db/statement.ts'
+import { timeOfId } from '../src/db/time-ids.ts'
 import { deliverRuns } from '../src/delivery/consumer.ts'
 import type { Environment } from '../src/environment.ts'
 import { RUNS_A_MESSAGE, type RunMessage, type RunReference } from '../src/queue.ts'
 import { mintSecret } from '../src/resources/run-endpoint/signature.ts'
+import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { databaseWith, failingDatabase } from './support/bindings.ts'
@@ -72,8 +74,8 @@ async function addRuns(setup: Pick<Setup, 'workspace' | 'scheduleId'>, count: nu
 }
 
 /** The reference to the run as the queue would deliver it now. */
-function referenceTo({ organizationId, scheduleId, scheduledAt, attempts }: Record<string, unknown>) {
-  return { organizationId, scheduleId, scheduledAt, attempts } as RunReference
+function referenceTo({ organizationId, id, attempts }: Record<string, unknown>) {
+  return { organizationId, id, attempts } as RunReference
 }
 
 async function runOf(workspace: Workspace, runId: string): Promise<Record<string, unknown>> {
@@ -129,7 +131,7 @@ describe('a delivery', () => {
     expect(method).toBe('POST')
     expect(JSON.parse(body)).toEqual({
       type: 'schedule.run',
-      timestamp: reference.scheduledAt,
+      timestamp: timeOfId(reference.id),
       data: {
         id: runId,
         scheduleId,
@@ -137,7 +139,7 @@ describe('a delivery', () => {
         agentId: null,
         cron: '0 6 * * *',
         timezone: 'UTC',
-        scheduledAt: reference.scheduledAt,
+        scheduledAt: timeOfId(reference.id),
       },
     })
     const { 'webhook-timestamp': timestamp, 'webhook-signature': signature, ...others } = headers
@@ -804,8 +806,7 @@ describe('a message', () => {
     const elsewhere = await withRun(200)
     const runs = [
       { ...reference, organizationId: elsewhere.workspace.organizationId },
-      { ...reference, scheduleId: elsewhere.scheduleId },
-      { ...reference, scheduledAt: ago(HOUR_MS) },
+      { ...reference, id: runIdOf(reference.id, ago(HOUR_MS)) },
     ]
     await deliverBatch([{ runs: [] }, { runs }])
     await deliverBatch([])

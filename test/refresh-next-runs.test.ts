@@ -38,22 +38,20 @@ const hourLater = (instant: string) => new Date(Date.parse(instant) + 60 * MINUT
 
 const removeAll = () =>
   env.DB.batch(
-    ['schedules', 'runs', 'missedSpans', 'nextRunRefresh'].map((table) =>
-      env.DB.prepare(`DELETE FROM "${table}"`),
-    ),
+    ['schedules', 'runs', 'missedSpans', 'passes'].map((table) => env.DB.prepare(`DELETE FROM "${table}"`)),
   )
 
 beforeEach(removeAll)
 afterEach(removeAll)
 
 /** The next tick begins a pass, as after a restore. */
-const removePass = () => env.DB.prepare('DELETE FROM "nextRunRefresh"').run()
+const removePass = () => env.DB.prepare('DELETE FROM "passes"').run()
 
 const passes = async () =>
-  (await env.DB.prepare('SELECT "dueAt", "cursor" FROM "nextRunRefresh"').all()).results
+  (await env.DB.prepare(`SELECT "dueAt", "cursor" FROM "passes" WHERE "name" = 'next runs'`).all()).results
 
 /** The state after a tick completed a pass: the next is due a day later. */
-const completed = (minutes: number) => [{ dueAt: iso(minutes + DAY_MINUTES), cursor: 0 }]
+const completed = (minutes: number) => [{ dueAt: iso(minutes + DAY_MINUTES), cursor: '' }]
 
 /** Adds a schedule, by default a daily one in Berlin. @returns its id. */
 async function addSchedule(workspace: Workspace, projectId: string, values: Values = {}): Promise<string> {
@@ -154,7 +152,7 @@ describe('the pass over next runs', () => {
     await refreshNextRuns({ ...env, DB }, at(NOW))
     const written = use.statements.filter(({ rowsWritten }) => rowsWritten > 0)
     expect(written.length).toBeGreaterThan(0)
-    expect(written.filter(({ sql }) => !sql.includes('nextRunRefresh'))).toEqual([])
+    expect(written.filter(({ sql }) => !sql.includes('passes'))).toEqual([])
     expect(await workspace.dump('schedules')).toEqual(before)
   })
 
@@ -316,12 +314,12 @@ describe('during a pass', () => {
     await addManyWithoutNextRun(workspace, projectId, 1)
     const DB = databaseBeforeStoring(async () => {
       await removePass()
-      await env.DB.prepare('INSERT INTO "nextRunRefresh" VALUES (1, ?, 0)')
+      await env.DB.prepare(`INSERT INTO "passes" VALUES ('next runs', ?, '')`)
         .bind(iso(NOW + 1))
         .run()
     })
     await refreshNextRuns({ ...env, DB }, at(NOW))
-    expect(await passes()).toEqual([{ dueAt: iso(NOW + 1), cursor: 0 }])
+    expect(await passes()).toEqual([{ dueAt: iso(NOW + 1), cursor: '' }])
   })
 
   it('concurrent ticks store the right next runs', async () => {

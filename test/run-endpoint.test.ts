@@ -44,17 +44,8 @@ async function signingSecrets(workspace: Workspace, secrets: string[]): Promise<
     .bind(receiver.url, workspace.organizationId)
     .run()
   const scheduleId = await workspace.addSchedule('project', await workspace.addProject())
-  await workspace.addRun(scheduleId)
-  const row = (await workspace.dump('runs')).find((run) => run.scheduleId === scheduleId)
-  const runs = [
-    {
-      organizationId: workspace.organizationId,
-      scheduleId,
-      scheduledAt: String(row?.scheduledAt),
-      attempts: 0,
-    },
-  ]
-  await deliverBatch([{ runs }])
+  const id = await workspace.addRun(scheduleId)
+  await deliverBatch([{ runs: [{ organizationId: workspace.organizationId, id, attempts: 0 }] }])
   const [received] = await receiver.received()
   return secrets.filter((secret) => {
     try {

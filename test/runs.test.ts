@@ -3,7 +3,7 @@ import { v7 as newUuid } from 'uuid'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Values } from '../src/db/statement.ts'
 import type { Environment } from '../src/environment.ts'
-import type { RunMessage, RunReference } from '../src/queue.ts'
+import { FIRST_LEASE_MS, type RunMessage, type RunReference } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase } from './support/bindings.ts'
@@ -421,16 +421,16 @@ describe('creating a run at an instant that has one', () => {
 })
 
 describe('a run that a request created', () => {
-  it('is put into the queue at once, and again by a tick if it is still pending after a minute', async () => {
-    const { workspace, run, scheduleId } = await withSchedule()
+  it('is put into the queue at once, and again by a tick if it is still pending after its first lease', async () => {
+    const { workspace, run } = await withSchedule()
     await workspace.addRunEndpoint()
     const { sent, RUNS } = recordingQueue()
     const { body } = await run({ environment: { RUNS } })
     const { organizationId } = workspace
-    const reference = { organizationId, scheduleId, scheduledAt: body.scheduledAt, attempts: 0 }
+    const reference = { organizationId, id: body.id, attempts: 0 }
     expect(sent).toEqual([reference])
     const mine = () => sent.filter((each) => each.organizationId === organizationId)
-    const due = Date.parse(body.scheduledAt) + MINUTE_MS
+    const due = Date.parse(body.scheduledAt) + FIRST_LEASE_MS
     await tick({ ...env, RUNS }, new Date(due - 1))
     expect(mine()).toHaveLength(1)
     await tick({ ...env, RUNS }, new Date(due))
@@ -474,8 +474,8 @@ describe('a run that a request created', () => {
     expect([status, body.status]).toEqual([201, 'pending'])
     expect(logged).toHaveBeenCalledOnce()
     const { sent, RUNS } = recordingQueue()
-    await tick({ ...env, RUNS }, new Date(Date.parse(body.scheduledAt) + MINUTE_MS))
-    expect(sent.map(({ scheduleId }) => scheduleId)).toContain(body.scheduleId)
+    await tick({ ...env, RUNS }, new Date(Date.parse(body.scheduledAt) + FIRST_LEASE_MS))
+    expect(sent.map(({ id }) => id)).toContain(body.id)
   })
 
   it('is not created or put into the queue while D1 is unavailable', async () => {

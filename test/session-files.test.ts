@@ -757,10 +757,9 @@ describe('retrieveSessionFile', () => {
     const [item] = (await list()).body.items
     expect([status, body]).toEqual([200, { ...item, ...content }])
     expect(Object.keys(item)).toEqual(['id', 'sessionId', 'path', 'createdAt', 'updatedAt'])
-    const before = { contentType: null, sha256: null }
-    await workspace.change(tables.sessionFiles, stored.id, before)
-    const older = { sizeBytes: 3, contentType: 'application/octet-stream', sha256: null }
-    expect((await retrieve(stored.id)).body).toEqual({ ...item, ...older })
+    await workspace.change(tables.sessionFiles, stored.id, { contentType: null })
+    const untyped = { ...content, contentType: 'application/octet-stream' }
+    expect((await retrieve(stored.id)).body).toEqual({ ...item, ...untyped })
   })
 
   it('returns the file of an archived project, to an API key that is restricted to the project', async () => {

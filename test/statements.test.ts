@@ -12,7 +12,7 @@ declare global {
 /** No HTTP operation reaches these: the tick, deliveries, the health check, and a service binding. */
 const OF_THE_SERVICE = [
   /^src\/(?:delivery|maintenance|objects|resources\/schedules\/firing)\//,
-  /^src\/(?:health|resources\/environment-variables\/project-environments)\.ts$/,
+  /^src\/(?:health|db\/pass|resources\/environment-variables\/project-environments)\.ts$/,
 ]
 /** Bound to the key of a request that was answered already. */
 const AFTER_THE_RESPONSE = ['src/access/guard.ts recordUse']

@@ -63,11 +63,7 @@ export function verifyBackup(database: DatabaseSync): void {
   const known = migrationNames()
   const unknown = applied.find((name, index) => name !== known[index])
   if (unknown !== undefined) {
-    throw new Error(
-      known.includes(unknown)
-        ? `its migrations are not those of this service: ${unknown} is out of order`
-        : `it has the migration ${unknown}, which this version of the service does not know`,
-    )
+    throw new Error(`its schema is that of another version of the service: it has the migration ${unknown}`)
   }
   const expected = schemaAfter(applied)
   const actual = schemaOf(database)

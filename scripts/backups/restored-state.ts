@@ -1,5 +1,6 @@
 /** What a restore changes in a backup: API keys, schedules and objects. */
 import type { DatabaseSync } from 'node:sqlite'
+import { NEXT_RUNS_PASS } from '../../src/db/pass.ts'
 import { RECOUNT_USAGE } from '../../src/db/usage.ts'
 import type { Query, Row } from '../cloudflare.ts'
 
@@ -8,12 +9,13 @@ export type KeyPolicy = 'as in the backup' | 'as today' | 'none'
 
 const KEYS_PER_STATEMENT = 2000
 
-/** Selects the keys of the old database that are not revoked. All columns, because its schema may be older. */
-export const SELECT_LIVE_KEYS = 'SELECT * FROM "apiKeys" WHERE "revokedAt" IS NULL'
+/** Selects the keys of the old database that are not revoked. */
+export const SELECT_LIVE_KEYS =
+  'SELECT "hash", "expiresAt", "rotatedAt" FROM "apiKeys" WHERE "revokedAt" IS NULL'
 
 /**
- * Recounts usage, which is wrong in older backups, and revokes every key unless the policy keeps them. So an
- * interrupted restore leaves no revoked key valid.
+ * Counts usage again, and revokes every key unless the policy keeps them. So an interrupted restore leaves no revoked key
+ * valid.
  * @returns the hashes of the keys that were valid.
  */
 export function prepareBackup(backup: DatabaseSync, policy: KeyPolicy, now: string): Set<string> {
@@ -60,7 +62,7 @@ export function finishingQueries(): Query[] {
   const later = (ms: number) => new Date(Date.parse(now) + ms).toISOString()
   return [
     { sql: 'UPDATE "schedules" SET "nextRunAt" = NULL WHERE "nextRunAt" <= ?', parameters: [now] },
-    { sql: 'DELETE FROM "nextRunRefresh"' },
+    { sql: 'DELETE FROM "passes" WHERE "name" = ?', parameters: [NEXT_RUNS_PASS] },
     { sql: 'DELETE FROM "objectSearches"' },
     { sql: 'INSERT INTO "objectSearches" ("startedAt") VALUES (?)', parameters: [later(UPLOADS_END_MS)] },
     {

@@ -21,20 +21,7 @@ export interface AuditSubject {
 /** The values of `recordChange`. @param values of the change, with the `id` of a created resource. */
 export function auditValues({ operation, path, isCreation, requestId }: AuditSubject, { id }: Values) {
   const target = isCreation && typeof id === 'string' ? `${path}/${id}` : path
-  const auditEventId = newUuid()
-  // The time of the ID, so that events between two times are events between two IDs.
-  return { auditEventId, auditedAt: timeOf(auditEventId), operation, target, requestId }
-}
-
-/** The first 48 bits of a UUID of version 7 are its time in milliseconds. */
-function timeOf(id: string): string {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString()
-}
-
-/** Sorts before the IDs of the events since an instant, and after those of earlier events. */
-export function startOfIds(instant: string): string {
-  const milliseconds = Math.max(Date.parse(instant), 0).toString(16).padStart(12, '0')
-  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`
+  return { auditEventId: newUuid(), operation, target, requestId }
 }
 
 /** The guard before the change, which may have revoked or ended the caller's own key. */
@@ -54,7 +41,6 @@ const recorded = {
   apiKeyId: apiKeys.id,
   userId: apiKeys.userId,
   requestId: sql.placeholder('requestId'),
-  createdAt: sql.placeholder('auditedAt'),
 }
 
 /** Records a change if the statement before it, which carries the guard of its operation, changed a row. */

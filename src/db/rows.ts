@@ -1,6 +1,6 @@
 /** Rows within statements: those that an insert selects, and those that a request brings. */
 import { and, getTableColumns, is, Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Statement, Value, Values } from './statement.ts'
 
 /** The row that an insert selects: the value of each column, and NULL for those without one. */
@@ -12,6 +12,12 @@ export function insertRow<Table extends SQLiteTable>(
   return Object.fromEntries(
     columns.map((column) => [column, sql`${values[column] ?? sql`null`}`.as(column)]),
   ) as { [Column in keyof Table['$inferSelect']]: SQL.Aliased<Table['$inferSelect'][Column]> }
+}
+
+/** The columns of the primary key, separated by commas. */
+export function keyOf(table: SQLiteTable): SQL {
+  const { columns, primaryKeys } = getTableConfig(table)
+  return sql.join(primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary), sql`, `)
 }
 
 /** The value that an insert would have written to a conflicting row. */

@@ -2,8 +2,11 @@
  * The tables. Columns have the names of the API, and times are ISO 8601 text in UTC with milliseconds, so rows leave the
  * database as the API returns them.
  *
- * Every row of an organization has `organizationId` first in its primary key. There are no foreign keys: a child
- * is inserted by a statement that selects its parent, which checks in one look-up that the parent exists in the organization.
+ * Every row of an organization has `organizationId` first in its primary key; API keys, which identify the organization, have
+ * their hash. There are no foreign keys: a child is inserted by a statement that selects its parent, which checks in one
+ * look-up that the parent exists in the organization.
+ *
+ * Drizzle cannot declare tables WITHOUT ROWID, nor triggers: the migrations do (`npm run verify:migrations` compares both).
  */
 import { sql } from 'drizzle-orm'
 import {
@@ -26,10 +29,7 @@ export function keyIdOf(sealed: SQLiteColumn) {
 const byId = (table: { organizationId: SQLiteColumn; id: SQLiteColumn }) =>
   primaryKey({ columns: [table.organizationId, table.id] })
 
-/**
- * The entity tag of what can be edited. Every edit by a request gives it another value. Rows from before the column, which no
- * request has edited since, have the default.
- */
+/** The entity tag of what can be edited. Every edit by a request gives it another value. The demo's rows have the default. */
 const revision = () => text().notNull().default('0')
 
 /** A resource of the host platform, under the id that it has there. */
@@ -50,15 +50,15 @@ export const organizations = sqliteTable('organizations', {
 })
 
 /**
- * The usage of each quota of an organization. Triggers keep it up to date (migrations/0005 and 0008), so no statement
+ * The usage of each quota of an organization. Triggers keep it up to date (migrations/0000_schema.sql), so no statement
  * writes it; usage.ts counts the same from the rows.
  */
 export const organizationUsage = sqliteTable('organizationUsage', {
   organizationId: text().primaryKey(),
-  sessions: integer().notNull(),
+  sessions: integer().notNull().default(0),
   /** The number of session files, and the size of their contents in R2. */
-  files: integer().notNull(),
-  bytes: integer().notNull(),
+  files: integer().notNull().default(0),
+  bytes: integer().notNull().default(0),
   projects: integer().notNull().default(0),
   agents: integer().notNull().default(0),
   users: integer().notNull().default(0),
@@ -82,7 +82,7 @@ export const apiKeys = sqliteTable(
     id: text().notNull(),
     name: text().notNull(),
     /** SHA-256 of the token, in lower-case hexadecimal. */
-    hash: text().notNull(),
+    hash: text().primaryKey(),
     /** JSON array of scopes. */
     scopes: text().notNull(),
     /** The user that the key acts as, if any. */
@@ -101,8 +101,7 @@ export const apiKeys = sqliteTable(
     createdByKeyId: text(),
   },
   (table) => [
-    byId(table),
-    uniqueIndex('apiKeysByHash').on(table.hash),
+    uniqueIndex('apiKeysById').on(table.organizationId, table.id),
     index('apiKeysByUser').on(table.organizationId, table.userId, table.id),
     index('apiKeysUnrevoked').on(table.organizationId, table.id).where(sql`"revokedAt" is null`),
     uniqueIndex('apiKeysByIdempotencyKey')
@@ -238,10 +237,10 @@ export const runs = sqliteTable(
     idempotencyKey: text(),
   },
   (table) => [
-    primaryKey({ columns: [table.organizationId, table.scheduleId, table.scheduledAt] }),
-    index('runsByStatus').on(table.organizationId, table.status, table.id),
+    byId(table),
+    uniqueIndex('runsBySchedule').on(table.organizationId, table.scheduleId, table.scheduledAt),
+    index('runsPending').on(table.organizationId, table.id).where(sql`"status" = 'pending'`),
     index('runsToSend').on(table.sendAfter).where(sql`"sendAfter" is not null`),
-    index('runsByAge').on(table.scheduledAt),
     uniqueIndex('runsByIdempotencyKey')
       .on(table.organizationId, table.scheduleId, table.idempotencyKey)
       .where(sql`"idempotencyKey" is not null`),
@@ -269,13 +268,13 @@ export const missedSpans = sqliteTable(
   ],
 )
 
-/** The pass that recomputes stored next runs (resources/schedules/firing/refresh-next-runs.ts). Without its one row, a pass is due. */
-export const nextRunRefresh = sqliteTable('nextRunRefresh', {
-  id: integer().primaryKey(),
+/** Passes: daily work on every row of a table, page by page over several ticks (pass.ts). Without its row, a pass is due. */
+export const passes = sqliteTable('passes', {
+  name: text().primaryKey(),
   /** When the next pass is due; during a pass, when that pass was due. */
   dueAt: text().notNull(),
-  /** The rowid of the last schedule that the pass recomputed; 0 before the first. */
-  cursor: integer().notNull(),
+  /** The key of the last row that the pass has worked on; '' before the first. */
+  cursor: text().notNull(),
 })
 
 /** The last tick: one row, which each tick updates. */
@@ -290,6 +289,7 @@ export const auditEvents = sqliteTable(
   'auditEvents',
   {
     organizationId: text().notNull(),
+    /** A UUID of version 7: the time of the change is in it (time-ids.ts). */
     id: text().notNull(),
     /** The operationId. */
     operation: text().notNull(),
@@ -299,9 +299,8 @@ export const auditEvents = sqliteTable(
     userId: text(),
     /** The `X-Request-Id` of the response. */
     requestId: text().notNull(),
-    createdAt: text().notNull(),
   },
-  (table) => [byId(table), index('auditEventsByAge').on(table.createdAt)],
+  (table) => [byId(table)],
 )
 
 /** Where the runs of an organization are sent. */
@@ -341,8 +340,8 @@ export const sessionFiles = sqliteTable(
     updatedAt: text().notNull(),
     /** The `Content-Type` of the upload; null if it had none. */
     contentType: text(),
-    /** SHA-256 of the content, in lower-case hexadecimal; null if it was stored before this column was added. */
-    sha256: text(),
+    /** SHA-256 of the content, in lower-case hexadecimal. */
+    sha256: text().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.sessionId, table.id] }),
@@ -433,10 +432,10 @@ export const environmentVariables = sqliteTable(
     organizationId: text().notNull(),
     projectId: text().notNull(),
     key: text().notNull(),
-    /** See crypto/sealed-value.ts. No statement of an HTTP operation selects it. */
-    sealedValue: text().notNull(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
+    /** See crypto/sealed-value.ts. No statement of an HTTP operation selects it. */
+    sealedValue: text().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.projectId, table.key] }),

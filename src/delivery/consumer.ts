@@ -33,7 +33,7 @@ const FAILURES_IN_A_ROW = 20
 
 const now = sql.placeholder('now')
 
-const references = jsonRows('references', 'organizationId', 'scheduleId', 'scheduledAt', 'attempts')
+const references = jsonRows('references', 'organizationId', 'id', 'attempts')
 
 /** The runs that are still to be sent: pending, and not attempted since they were put into the queue. */
 export const selectDeliveries = unguarded(() =>
@@ -63,7 +63,7 @@ export const selectDeliveries = unguarded(() =>
     .leftJoin(runEndpoints, isRunEndpointOf(runs))
     .where(
       and(
-        references.matches(runs, 'organizationId', 'scheduleId', 'scheduledAt', 'attempts'),
+        references.matches(runs, 'organizationId', 'id', 'attempts'),
         eq(runs.status, 'pending'),
         hasParent,
       ),
@@ -72,16 +72,7 @@ export const selectDeliveries = unguarded(() =>
 
 type Delivery = NonNullable<(typeof selectDeliveries)['row']>
 
-const results = jsonRows(
-  'results',
-  'organizationId',
-  'scheduleId',
-  'scheduledAt',
-  'status',
-  'attempts',
-  'lastError',
-  'sendAfter',
-)
+const results = jsonRows('results', 'organizationId', 'id', 'status', 'attempts', 'lastError', 'sendAfter')
 
 export const recordResults = unguarded(() =>
   query
@@ -94,9 +85,7 @@ export const recordResults = unguarded(() =>
       updatedAt: sql`${now}`,
     })
     .from(results.table)
-    .where(
-      and(results.matches(runs, 'organizationId', 'scheduleId', 'scheduledAt'), eq(runs.status, 'pending')),
-    ),
+    .where(and(results.matches(runs, 'organizationId', 'id'), eq(runs.status, 'pending'))),
 )
 
 const failures = jsonRows('failures', 'organizationId', 'parentType', 'parentId', 'scheduleId', 'lastError')

@@ -1,4 +1,4 @@
-/** Puts runs from the runs table into the queues: new runs, retries, and runs whose lease has expired. */
+/** Puts runs from the runs table into the queues: retries, and runs whose lease has expired. */
 import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
 import { jsonRows } from '../db/rows.ts'
@@ -19,8 +19,7 @@ export const selectToSend = unguarded(() =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
-      scheduleId: runs.scheduleId,
-      scheduledAt: runs.scheduledAt,
+      id: runs.id,
       attempts: runs.attempts,
       hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
       isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
@@ -34,7 +33,7 @@ export const selectToSend = unguarded(() =>
 
 type RunToSend = NonNullable<(typeof selectToSend)['row']>
 
-const sent = jsonRows('sent', 'organizationId', 'scheduleId', 'scheduledAt', 'hasEndpoint')
+const sent = jsonRows('sent', 'organizationId', 'id', 'hasEndpoint')
 
 /** Without a run endpoint, runs wait to be pulled. */
 export const leaseSent = unguarded(() =>
@@ -44,7 +43,7 @@ export const leaseSent = unguarded(() =>
       sendAfter: sql`case when ${sent.column('hasEndpoint')} then ${sql.placeholder('leaseExpiresAt')} end`,
     })
     .from(sent.table)
-    .where(and(sent.matches(runs, 'organizationId', 'scheduleId', 'scheduledAt'), lte(runs.sendAfter, now))),
+    .where(and(sent.matches(runs, 'organizationId', 'id'), lte(runs.sendAfter, now))),
 )
 
 /** Sends some pages. If the lease is not stored after the queue took the runs, they are sent twice and not lost. */

@@ -5,6 +5,7 @@
 import { isNull, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { TickEnvironment } from '../db/database.ts'
+import { keyOf } from '../db/rows.ts'
 import {
   apiKeys,
   deletions,
@@ -32,7 +33,7 @@ const DAY_MS = 86_400_000
 const now = sql.placeholder('now')
 
 /** The oldest deletions that may still have dependents. */
-const pending = sql`(select rowid as "deletion", * from ${deletions} where ${deletions.purgedAt} is null
+const pending = sql`(select * from ${deletions} where ${deletions.purgedAt} is null
   order by ${deletions.deletedAt} limit ${sql.raw(String(DELETIONS_A_PAGE))}) as "pending"`
 const of = (column: keyof typeof deletions.$inferSelect) => sql`"pending".${sql.identifier(column)}`
 const isOf = (type: (typeof deletions.$inferSelect)['resourceType']) => sql`${of('resourceType')} = ${type}`
@@ -91,13 +92,11 @@ const pageOf = ({ table, dependsOn }: Dependents, columns: SQL) =>
       on ${table.organizationId} = ${of('organizationId')} and ${dependsOn}
       limit ${sql.raw(String(ROWS_A_PAGE))}`
 
-const rowid = (table: SQLiteTable) => sql`${table}.rowid`
-
 const deletePage = (dependents: Dependents): Statement =>
   unguarded(() =>
     query
       .delete(dependents.table)
-      .where(sql`${rowid(dependents.table)} in (${pageOf(dependents, rowid(dependents.table))})`),
+      .where(sql`(${keyOf(dependents.table)}) in (${pageOf(dependents, keyOf(dependents.table))})`),
   )
 
 /**
@@ -148,7 +147,10 @@ export const markPurged = unguarded(() =>
   query
     .update(deletions)
     .set({ purgedAt: sql`${now}` })
-    .where(sql`${rowid(deletions)} in (select "deletion" from ${pending} where ${hasNoDependents})`),
+    .where(
+      sql`(${keyOf(deletions)}) in (select ${of('organizationId')}, ${of('resourceType')}, ${of('resourceId')}
+        from ${pending} where ${hasNoDependents})`,
+    ),
 )
 
 export const selectPending = unguarded(() =>

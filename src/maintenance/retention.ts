@@ -1,62 +1,85 @@
-/** Retention: deletes runs and audit events that are older than their retention period, page by page. */
+/**
+ * Retention: a daily pass over the organizations, which deletes runs and audit events that are older than their retention
+ * period. Both are found by their IDs, which are in order of time, so no index over times has to be written.
+ */
 
-import { and, asc, lt, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { Database, TickEnvironment } from '../db/database.ts'
-import { auditEvents, runs } from '../db/schema.ts'
+import { asc, gt, lt, type SQL, sql } from 'drizzle-orm'
+import type { TickEnvironment } from '../db/database.ts'
+import { insertPass, movedOn, movePass, selectPass } from '../db/pass.ts'
+import { auditEvents, organizations, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
+import { startOfIds } from '../db/time-ids.ts'
 import { oldestRunKept } from '../resources/schedules/firing/record-missed.ts'
 
 const DAY_MS = 86_400_000
 const AUDIT_EVENTS_KEPT_MS = 365 * DAY_MS
 
-const PAGE_SIZE = 5000
+const ORGANIZATIONS_A_PAGE = 500
+const ROWS_A_PAGE = 5000
 /** Deletes as many runs as ticks can insert at most, so that the table does not grow without limit. */
 const PAGES_A_TICK = 6
 
-const oldest = sql.placeholder('oldestKept')
+/** Sorts after the ID of every organization. */
+const LAST = '~'
 
-/** @param time a column with an index, which the deletion is in order of. */
-function retentionOf(table: SQLiteTable, time: SQLiteColumn, isOld: SQL | undefined) {
+const after = sql.placeholder('after')
+
+export const selectOrganizations = unguarded(() =>
+  query
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(gt(organizations.id, after))
+    .orderBy(asc(organizations.id))
+    .limit(ORGANIZATIONS_A_PAGE),
+)
+
+/** @param oldestKept the placeholder of the first ID that is kept. */
+function retentionOf(table: typeof runs | typeof auditEvents, oldestKept: string, isOld: SQL = sql`true`) {
+  const old = (limit: number) =>
+    sql`select ${table.organizationId}, ${table.id} from ${organizations} cross join ${table}
+        on ${table.organizationId} = ${organizations.id} and ${lt(table.id, sql.placeholder(oldestKept))} and ${isOld}
+        where ${organizations.id} > ${after} and ${organizations.id} <= ${sql.placeholder('last')}
+        limit ${sql.raw(String(limit))}`
   return {
-    find: unguarded(() => query.select({ time }).from(table).where(isOld).limit(1)),
+    find: unguarded(() => query.select({ one: sql`1` }).from(sql`(${old(1)})`)),
     remove: unguarded(() =>
-      query.delete(table).where(
-        sql`${table}.rowid in ${query
-          .select({ rowid: sql`${table}.rowid` })
-          .from(table)
-          .where(isOld)
-          .orderBy(asc(time))
-          .limit(PAGE_SIZE)}`,
-      ),
+      query.delete(table).where(sql`(${table.organizationId}, ${table.id}) in (${old(ROWS_A_PAGE)})`),
     ),
   }
 }
 
 /** A run may be fired or recorded long after its instant, so its row has to be old too. */
-export const oldRuns = retentionOf(
-  runs,
-  runs.scheduledAt,
-  and(lt(runs.scheduledAt, oldest), lt(runs.createdAt, oldest)),
-)
-export const oldAuditEvents = retentionOf(
-  auditEvents,
-  auditEvents.createdAt,
-  lt(auditEvents.createdAt, oldest),
-)
+export const oldRuns = retentionOf(runs, 'oldestRunId', lt(runs.createdAt, sql.placeholder('oldestRun')))
+export const oldAuditEvents = retentionOf(auditEvents, 'oldestEventId')
 
-export async function deleteExpired({ DB }: TickEnvironment, now: Date): Promise<void> {
-  await deleteExpiredRows(DB, oldRuns, oldestRunKept(now))
-  await deleteExpiredRows(DB, oldAuditEvents, new Date(now.getTime() - AUDIT_EVENTS_KEPT_MS).toISOString())
-}
+/** Works on some pages of the pass that is due. The next tick continues. */
+export async function deleteExpired({ DB }: TickEnvironment, instant: Date): Promise<void> {
+  const pass = 'retention'
+  const oldestRun = oldestRunKept(instant)
+  const oldestEvent = new Date(instant.getTime() - AUDIT_EVENTS_KEPT_MS).toISOString()
+  const oldest = { oldestRun, oldestRunId: startOfIds(oldestRun), oldestEventId: startOfIds(oldestEvent) }
 
-async function deleteExpiredRows(
-  database: Database,
-  { find, remove }: ReturnType<typeof retentionOf>,
-  oldestKept: string,
-): Promise<void> {
-  let [old] = await runBatch(database, [find], { oldestKept })
-  for (let page = 0; old.length > 0 && page < PAGES_A_TICK; page++) {
-    ;[, old] = await runBatch(database, [remove, find], { oldestKept })
+  const now = instant.toISOString()
+  let [[current = { dueAt: now, cursor: '' }]] = await runBatch(DB, [selectPass], { pass })
+  if (current.dueAt > now) return
+
+  const { dueAt } = current
+  let [, page] = await runBatch(DB, [insertPass, selectOrganizations], { pass, dueAt, after: current.cursor })
+  for (let count = 0; count < PAGES_A_TICK; count++) {
+    // A page that is not full is the last.
+    const next = page[ORGANIZATIONS_A_PAGE - 1]?.id
+    const [, , [run], [event]] = await runBatch(
+      DB,
+      [oldRuns.remove, oldAuditEvents.remove, oldRuns.find, oldAuditEvents.find],
+      { ...oldest, after: current.cursor, last: next ?? LAST },
+    )
+    if (run || event) continue
+    ;[, page] = await runBatch(DB, [movePass, selectOrganizations], {
+      pass,
+      ...movedOn(current, next, instant),
+      after: next ?? LAST,
+    })
+    if (next === undefined) return
+    current = { dueAt, cursor: next }
   }
 }

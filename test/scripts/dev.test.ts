@@ -477,7 +477,7 @@ describe('npm run dev on a state folder that it cannot use', () => {
     database.close()
     const before = readFileSync(file)
     expect(await refusal(state, await freePort())).toBe(
-      `The database in ${state} belongs to another project: it has tables, but not the migration 0000_initial.sql; name a new or an empty folder with --persist-to.`,
+      `The database in ${state} belongs to another project: it has tables, but not the migration 0000_schema.sql; name a new or an empty folder with --persist-to.`,
     )
     expect(readFileSync(file).equals(before)).toBe(true)
   })

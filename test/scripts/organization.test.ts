@@ -43,6 +43,17 @@ beforeAll(async () => {
   await grace.send('PUT', `/v1/projects/${projectId}/environment-variables/TOKEN`, { value: 'a secret' })
   const { body } = await grace.send<{ organization: { id: string } }>('GET', '/v1/me')
   organizationId = body.organization.id
+  // More than a page of an export or of a deletion.
+  await rowsOf(
+    state,
+    `INSERT INTO "auditEvents" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+     SELECT '${organizationId}', printf('f%07d-0000-7000-8000-000000000000', i), 'putUser', '/', '', NULL, i FROM n RETURNING 1`,
+  )
+  await rowsOf(
+    state,
+    `INSERT INTO "skillFiles" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
+     SELECT '${organizationId}', 'skill ' || i % 3, 'file ' || i, i, 'text' FROM n RETURNING 1`,
+  )
 })
 
 afterAll(() => {
@@ -187,7 +198,7 @@ describe('npm run organization', () => {
     for (const [table, count] of Object.entries(await countsOf('='))) {
       const file = join(output, `${table}.jsonl`)
       const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
-      expect([table, lines.length]).toEqual([table, count])
+      expect([table, lines.length, new Set(lines).size]).toEqual([table, count, count])
       expect(lines.join('\n')).not.toMatch(/sealed|"hash"/)
     }
     const contents = readFileSync(join(output, 'contents.jsonl'), 'utf8')

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stripCopy, verifyBackup } from '../../scripts/backups/backup-file.ts'
 import { insertApiKey, insertOrganization, mintApiKey } from '../../scripts/provisioning.ts'
 import { configurationOf } from '../../scripts/wrangler.ts'
+import { NEXT_RUNS_PASS } from '../../src/db/pass.ts'
 import { parametersOf } from '../../src/db/statement.ts'
 import { startScript } from '../support/commands.ts'
 import { newFolder } from '../support/dev-server.ts'
@@ -20,6 +21,7 @@ const ORGANIZATION = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 const LARGE_CONTENT = `BEGIN TRANSACTION;\nCOMMIT;\n'"\\\u0001printf("\\n\\r\\\\n");\r\n${'\u{1f680}é\n'.repeat(200_000)}`
 
 const createdAt = new Date().toISOString()
+const PASSES = [NEXT_RUNS_PASS, 'retention']
 const keys = Array.from({ length: KEYS }, (_, index) =>
   mintApiKey({ organizationId: ORGANIZATION, name: `key ${index}`, scopes: [], createdAt }),
 )
@@ -76,6 +78,7 @@ async function newDeployment() {
       `INSERT INTO "schedules" VALUES (?, 'project', 'website', 's', '* * * * *', 'UTC', ?, NULL, ?, ?, ?, NULL, NULL, NULL, 'r')`,
     )
     .run(ORGANIZATION, createdAt, createdAt, createdAt, createdAt)
+  sqlite.prepare('INSERT INTO "passes" VALUES (?1, ?3, ?4), (?2, ?3, ?4)').run(...PASSES, createdAt, '')
   return {
     api,
     url,
@@ -125,9 +128,7 @@ function verify(sqlite: DatabaseSync): void {
 const acceptsChanges = (sqlite: DatabaseSync) => {
   try {
     sqlite
-      .prepare(
-        `INSERT INTO "auditEvents" VALUES (?, ?, 'putUser', '/', '', NULL, '', '2026') ON CONFLICT DO NOTHING`,
-      )
+      .prepare(`INSERT INTO "auditEvents" VALUES (?, ?, 'putUser', '/', '', NULL, '') ON CONFLICT DO NOTHING`)
       .run(ORGANIZATION, crypto.randomUUID())
     return true
   } catch (error) {
@@ -137,8 +138,8 @@ const acceptsChanges = (sqlite: DatabaseSync) => {
 }
 
 describe('the objects of a deployment', () => {
-  const TABLES = `INSERT INTO "sessionFiles" ("organizationId", "sessionId", "id", "path", "objectKey", "sizeBytes", "createdAt", "updatedAt")
-    SELECT ?1, 'session', value ->> 0, value ->> 1, value ->> 2, value ->> 3, '2026', '2026' FROM json_each(?2)`
+  const TABLES = `INSERT INTO "sessionFiles" ("organizationId", "sessionId", "id", "path", "objectKey", "sizeBytes", "sha256", "createdAt", "updatedAt")
+    SELECT ?1, 'session', value ->> 0, value ->> 1, value ->> 2, value ->> 3, '', '2026', '2026' FROM json_each(?2)`
   const content = (index: number) => Buffer.from(`The content of ${index}\n`)
   const COUNT = 30
 
@@ -159,6 +160,11 @@ describe('the objects of a deployment', () => {
     api.failing = { call: /^GET workspace-api-objects\//, status: 503 }
     const output = join(files, 'export')
     expect(await command('organization', 'export', 'COMMIT;', '--output', output)).toMatchObject({ code: 0 })
+    const exportedKeys = readFileSync(join(output, 'apiKeys.jsonl'), 'utf8').trim().split('\n')
+    expect(exportedKeys.map((line) => JSON.parse(line).name).sort()).toEqual(
+      keys.map(({ row }) => row.name).sort(),
+    )
+    expect(hashes.filter((hash) => exportedKeys.join().includes(hash))).toEqual([])
     for (let index = 0; index < COUNT; index++) {
       expect(readFileSync(join(output, 'files', 'session', 'src', `${index}.txt`))).toEqual(content(index))
     }
@@ -247,6 +253,7 @@ describeInLongForm('a restore of a deployment', () => {
     expect(restored.sqlite.prepare('SELECT "nextRunAt" FROM "schedules"').all()).toEqual([
       { nextRunAt: null },
     ])
+    expect(restored.sqlite.prepare('SELECT "name" FROM "passes"').all()).toEqual([{ name: 'retention' }])
     expect(restored.sqlite.prepare('SELECT * FROM "objectSearches"').all()).toHaveLength(1)
     expect(acceptsChanges(restored.sqlite)).toBe(true)
     expect(skills(first.sqlite)).toEqual(['after', 'large'])

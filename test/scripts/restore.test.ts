@@ -63,7 +63,7 @@ const isAlive = async (token: string) =>
   (await fetch(`${demo.baseUrl}/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200
 
 /** What a tick changes by itself. */
-const TICKED = ['orphanedObjects', 'missedSpans', 'nextRunRefresh', 'lastTick', 'objectSearches', 'runs']
+const TICKED = ['orphanedObjects', 'missedSpans', 'passes', 'lastTick', 'objectSearches', 'runs']
 
 /** Schema and rows, apart from what a tick or a key's use changes. */
 async function fingerprint(): Promise<string> {
@@ -441,9 +441,14 @@ describe('what is no whole backup', () => {
       'the trigger fileAdded differs from that of this service',
     ],
     [
-      'a later schema',
+      'the migrations of another version',
       `INSERT INTO "d1_migrations" ("name") VALUES ('9999_later.sql')`,
-      'the migration 9999_later.sql',
+      'its schema is that of another version of the service: it has the migration 9999_later.sql.',
+    ],
+    [
+      'a table of an earlier schema',
+      'ALTER TABLE "users" DROP COLUMN "revision"',
+      'the table users differs from that of this service.',
     ],
     [
       'a row that D1 does not take',

@@ -203,7 +203,7 @@ export class Workspace {
         createdAt: now(),
         updatedAt: now(),
         contentType: null,
-        sha256: null,
+        sha256: sha256(''),
       })
     for (let start = 0; start < count; start += 100) {
       await env.DB.batch(ids.slice(start, start + 100).map((id, index) => insert(id, start + index)))

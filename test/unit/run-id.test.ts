@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { v4, v7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
-import { instantOfRunId, runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
+import { timeOfId } from '../../src/db/time-ids.ts'
+import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
 
 const SCHEDULE = '0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70'
 const INSTANT = '2026-03-27T14:30:00.000Z'
@@ -44,8 +45,8 @@ describe('the id of a run', () => {
   ])('contains the instant %s', (instant) => {
     const id = runIdOf(SCHEDULE, instant)
     expect(id).toHaveLength(36)
-    expect(instantOfRunId(id)).toBe(instant)
-    expect(instantOfRunId(id.toUpperCase())).toBe(instant)
+    expect(timeOfId(id)).toBe(instant)
+    expect(timeOfId(id.toUpperCase())).toBe(instant)
   })
 
   it('differs for each of 100,000 schedules and instants, and uses every variant digit', () => {
@@ -72,12 +73,12 @@ describe('the id of a run', () => {
   })
 })
 
-describe('the instant of an id', () => {
+describe('the time of an id', () => {
   it('is a position in time for any UUID', () => {
-    expect(instantOfRunId('00000000-0000-0000-0000-000000000000')).toBe('1970-01-01T00:00:00.000Z')
-    expect(instantOfRunId('ffffffff-ffff-ffff-ffff-ffffffffffff')).toBe('9999-12-31T23:59:59.999Z')
+    expect(timeOfId('00000000-0000-0000-0000-000000000000')).toBe('1970-01-01T00:00:00.000Z')
+    expect(timeOfId('ffffffff-ffff-ffff-ffff-ffffffffffff')).toBe('9999-12-31T23:59:59.999Z')
     for (let count = 0; count < 1000; count++)
-      expect(instantOfRunId(v4())).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    expect(instantOfRunId(v7({ msecs: Date.parse(INSTANT) }))).toBe(INSTANT)
+      expect(timeOfId(v4())).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(timeOfId(v7({ msecs: Date.parse(INSTANT) }))).toBe(INSTANT)
   })
 })

@@ -1,4 +1,5 @@
 /** What the service answers to whom it shows everything, said of rows of the newest schema. */
+import { timeOfId } from '../../src/db/time-ids.ts'
 import type { Row, Rows } from './schema-version.ts'
 
 /** @returns for each path of a GET the body of its answer, for a key of the organization that acts as the user. */
@@ -98,8 +99,8 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
   }))
   const events = pick(
     all('auditEvents'),
-    ...['id', 'operation', 'target', 'apiKeyId', 'userId', 'requestId', 'createdAt'],
-  )
+    ...['id', 'operation', 'target', 'apiKeyId', 'userId', 'requestId'],
+  ).map((event) => ({ ...event, createdAt: timeOfId(String(event.id)) }))
 
   return Object.fromEntries([
     ['/v1/users', page(pick(all('users'), 'id', 'name', 'createdAt', 'updatedAt'))],

@@ -1,9 +1,6 @@
 /** The database that is upgraded, apart from the service: migrations, rows and schema. */
 import { applyD1Migrations } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { is, SQL } from 'drizzle-orm'
-import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import * as tables from '../../src/db/schema.ts'
 import { COUNT_USAGE } from '../../src/db/usage.ts'
 import { listTables } from '../support/examples.ts'
 import type { Row, Rows } from './schema-version.ts'
@@ -86,52 +83,4 @@ export async function schema(): Promise<unknown[][]> {
   const made = `SELECT type, name, tbl_name, sql FROM sqlite_master
     WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\' ORDER BY type, name`
   return env.DB.prepare(made).raw()
-}
-
-interface TableSchema {
-  /** Name, type, whether it is never null, and its place in the primary key. */
-  readonly columns: unknown[][]
-  /** Name, whether it is unique, whether it is partial, and its columns: null for an expression. */
-  readonly indexes: unknown[][]
-}
-
-/** The tables as the migrations made them. */
-export async function schemaMade(): Promise<Record<string, TableSchema>> {
-  const made = (await listTables()).map(async (table): Promise<[string, TableSchema]> => {
-    const columns = `SELECT name, type, "notnull", pk FROM pragma_table_info(?)`
-    const indexes = `SELECT name, "unique", partial, (SELECT json_group_array(name ORDER BY seqno) FROM pragma_index_info("list".name))
-      FROM pragma_index_list(?) AS "list" WHERE origin = 'c'`
-    const [columnRows, indexRows] = await Promise.all(
-      [columns, indexes].map((sql) => env.DB.prepare(sql).bind(table).raw()),
-    )
-    return [table, { columns: byName(columnRows ?? []), indexes: byName(indexRows ?? []) }]
-  })
-  return Object.fromEntries(await Promise.all(made))
-}
-
-/** The tables as src/db/schema.ts has them. */
-export function schemaKnown(): Record<string, TableSchema> {
-  const known = Object.values(tables).filter((each) => is(each, SQLiteTable))
-  return Object.fromEntries(
-    known.map(getTableConfig).map(({ name, columns, primaryKeys, indexes }) => {
-      const primaryKey = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary)
-      const columnRows = columns.map((column) => [
-        column.name,
-        column.getSQLType().toUpperCase(),
-        Number(column.notNull),
-        primaryKey.indexOf(column) + 1,
-      ])
-      const indexRows = indexes.map(({ config }) => [
-        config.name,
-        Number(config.unique),
-        Number(config.where !== undefined),
-        JSON.stringify(config.columns.map((column) => (is(column, SQL) ? null : column.name))),
-      ])
-      return [name, { columns: byName(columnRows), indexes: byName(indexRows) }]
-    }),
-  )
-}
-
-function byName(rows: readonly unknown[][]): unknown[][] {
-  return rows.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
 }

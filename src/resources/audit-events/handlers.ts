@@ -1,4 +1,4 @@
-import { startOfIds } from '../../access/audit.ts'
+import { startOfIds, timeOfId } from '../../db/time-ids.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { END, pageOf, pagingOf } from '../../http/paging.ts'
 import { listAuditEventsContract } from './contract.ts'
@@ -20,5 +20,6 @@ export const listAuditEvents = endpoint(listAuditEventsContract, async ({ query 
   const [facts, events, [lastExamined] = []] = await context.run(listable, steps, values)
   listable.requireMet(facts, context)
   const { items, nextCursor } = pageOf(events, query, ({ id }) => id)
-  return { body: { items, nextCursor: nextCursor ?? lastExamined?.id ?? null } }
+  const timed = items.map((event) => ({ ...event, createdAt: timeOfId(event.id) }))
+  return { body: { items: timed, nextCursor: nextCursor ?? lastExamined?.id ?? null } }
 })

@@ -16,7 +16,7 @@ const rowLimit = sql.placeholder('rowLimit')
 
 export const listable = requiring([], { isUnrestricted: unrestrictedFor('Audit events') })
 
-/** The IDs are in the order of the times (access/audit.ts). */
+/** The IDs are in the order of the times (db/time-ids.ts). */
 const isInRange = and(
   eq(organizationId, listable.organizationId),
   gte(auditEvents.id, sql.placeholder('first')),

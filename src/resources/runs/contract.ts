@@ -133,7 +133,8 @@ export const listRunsContract = {
   summary: 'List runs',
   description:
     'Lists the runs of all schedules with a given status, oldest first. Without a run endpoint, pull the `pending` runs ' +
-    'and acknowledge each.',
+    'and acknowledge each. With another status, a page examines up to 2,500 runs: it may have few items or none, and still ' +
+    'a `nextCursor`.',
   scope: 'runs:read',
   params: z.object({}),
   query: z.object({

@@ -1,8 +1,9 @@
+import { timeOfId } from '../../db/time-ids.ts'
 import { ApiError } from '../../errors.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { END, pageOf, pagingOf } from '../../http/paging.ts'
-import { enqueueRuns } from '../../queue.ts'
-import { instantOfRunId, runIdOf } from '../schedules/firing/run-id.ts'
+import { enqueueRuns, FIRST_LEASE_MS } from '../../queue.ts'
+import { runIdOf } from '../schedules/firing/run-id.ts'
 import type { Parent } from '../schedules/parents.ts'
 import {
   acknowledgeRunContract,
@@ -18,12 +19,11 @@ import {
   agentScheduleRuns as agentStatements,
   listable,
   projectScheduleRuns as projectStatements,
+  selectLastExamined,
+  selectPendingRuns,
   selectRun,
-  selectRuns,
+  selectRunsByStatus,
 } from './statements.ts'
-
-/** How long the queue has to deliver a run that a request created, before the tick puts it into the queue again. */
-const GRACE_MS = 60_000
 
 /** The operations on the runs of a parent's schedules. */
 function handlersOf<const P extends Parent>(
@@ -35,7 +35,7 @@ function handlersOf<const P extends Parent>(
       const [facts, runs] = await context.run(readable, [list], {
         ...params,
         ...pagingOf(query),
-        before: query.cursor === undefined ? END : instantOfRunId(query.cursor),
+        before: query.cursor === undefined ? END : timeOfId(query.cursor),
       })
       readable.requireMet(facts, context)
       return { body: pageOf(runs, query, ({ id }) => id) }
@@ -54,12 +54,12 @@ function handlersOf<const P extends Parent>(
           ...params,
           scheduledAt,
           id: runIdOf(scheduleId, scheduledAt),
-          sendAfter: new Date(time + GRACE_MS).toISOString(),
+          sendAfter: new Date(time + FIRST_LEASE_MS).toISOString(),
           idempotencyKey: headers['Idempotency-Key'] ?? null,
         })
         if (run) {
-          const { attempts } = run
-          const reference = { organizationId: facts.callerOrganizationId, scheduleId, scheduledAt, attempts }
+          const { id, attempts } = run
+          const reference = { organizationId: facts.callerOrganizationId, id, attempts }
           if (run.scheduledAt === scheduledAt)
             context.caller.waitUntil(enqueueRuns(context.environment.RUNS, [reference]))
           return { body: run, location: path.replace(/\/v1\/.*$/, `/v1/runs/${run.id}`) }
@@ -74,10 +74,18 @@ export const projectScheduleRuns = handlersOf(projectScheduleRunContracts, proje
 export const agentScheduleRuns = handlersOf(agentScheduleRunContracts, agentStatements)
 
 export const listRuns = endpoint(listRunsContract, async ({ query }, context) => {
-  const values = { ...pagingOf(query), status: query.status }
-  const [facts, runs] = await context.run(listable, [selectRuns], values)
+  const { status } = query
+  const steps =
+    status === 'pending'
+      ? ([selectPendingRuns] as const)
+      : ([selectRunsByStatus, selectLastExamined] as const)
+  const [facts, runs, [lastExamined] = []] = await context.run(listable, steps, {
+    ...pagingOf(query),
+    status,
+  })
   listable.requireMet(facts, context)
-  return { body: pageOf(runs, query, ({ id }) => id) }
+  const { items, nextCursor } = pageOf(runs, query, ({ id }) => id)
+  return { body: { items, nextCursor: nextCursor ?? lastExamined?.id ?? null } }
 })
 
 export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, context) => {

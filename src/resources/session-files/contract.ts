@@ -25,10 +25,9 @@ const sessionFileDetails = z
     contentType: z.string().register(docs, {
       description: 'The `Content-Type` of the upload; `application/octet-stream` if it had none.',
     }),
-    sha256: z.nullable(z.string()).register(docs, {
-      description:
-        'The SHA-256 of the content, in lower-case hexadecimal; null if the service stored the content before it computed digests.',
-    }),
+    sha256: z
+      .string()
+      .register(docs, { description: 'The SHA-256 of the content, in lower-case hexadecimal.' }),
   })
   .register(docs, { id: 'SessionFileDetails' })
 

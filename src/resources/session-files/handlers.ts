@@ -91,7 +91,7 @@ export const retrieveSessionFileContent = endpoint(
     if (matchesEntityTag(requested['If-None-Match'], ETag)) return { notModified: true, headers }
     const range = rangeOf(requested.Range, requested['If-Range'], ETag, sizeBytes)
     return {
-      // Files that were migrated from the first service are empty, and have no object.
+      // An empty content is not read: the demo's file has no object.
       content:
         sizeBytes > 0
           ? await getObject(context.environment.OBJECTS, objectKey, range)

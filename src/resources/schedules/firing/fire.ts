@@ -4,17 +4,19 @@
  * for each schedule that is due and moves `nextRunAt` on, in one transaction and only if the schedule is as it was read, so
  * that ticks that are repeated, concurrent, late or lost fire no instant twice and lose none. If several instants of a
  * schedule passed since the last tick, the latest fires, and the others are recorded as skipped later, in pages
- * (record-missed.ts). The id of a run is derived from its schedule and instant (run-id.ts). Delivery takes over from the
- * inserted row: if the organization has a run endpoint, `sendAfter` is set, and delivery/outbox.ts puts the run into a
- * queue, from which delivery/consumer.ts sends it; if not, the run stays pending until a client pulls and acknowledges it.
+ * (record-missed.ts). The id of a run is derived from its schedule and instant (run-id.ts). If the organization has a run
+ * endpoint, the tick puts the run into a queue, from which delivery/consumer.ts sends it; `sendAfter` is set, so that a run
+ * that the queue lost is put into it again (delivery/outbox.ts). Without a run endpoint, the run stays pending until a client
+ * pulls and acknowledges it.
  */
 import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { latestRun, nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { excluded, insertRow, jsonRows } from '../../../db/rows.ts'
-import { agents, lastTick, missedSpans, projects, runs, schedules } from '../../../db/schema.ts'
+import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
+import { enqueueRuns, FIRST_LEASE_MS } from '../../../queue.ts'
 import {
   hasParent,
   hasRunEndpoint,
@@ -59,8 +61,13 @@ export const recordTick = unguarded(() =>
 /** The schedules that have been due longest. */
 export const selectDue = unguarded(() =>
   query
-    .select({ ...scheduleFields, dueAt: sql<string>`${schedules.nextRunAt}`.as('dueAt') })
+    .select({
+      ...scheduleFields,
+      dueAt: sql<string>`${schedules.nextRunAt}`.as('dueAt'),
+      isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
+    })
     .from(schedules)
+    .leftJoin(runEndpoints, eq(runEndpoints.organizationId, schedules.organizationId))
     .where(lte(schedules.nextRunAt, now))
     .orderBy(asc(schedules.nextRunAt))
     .limit(PAGE_SIZE),
@@ -94,7 +101,7 @@ export const insertRuns = unguarded(() =>
             status: sql`case when ${isParentActive} then 'pending' else 'skipped' end`,
             attempts: sql`0`,
             lastError: sql`case when not ${isParentActive} then 'The ' || ${schedules.parentType} || ' was archived.' end`,
-            sendAfter: sql`case when ${isParentActive} and ${hasRunEndpoint} then ${now} end`,
+            sendAfter: sql`case when ${isParentActive} and ${hasRunEndpoint} then ${sql.placeholder('leaseExpiresAt')} end`,
             createdAt: runCreatedAt,
             updatedAt: now,
           }),
@@ -105,7 +112,13 @@ export const insertRuns = unguarded(() =>
         .leftJoin(agents, isAgentOf(schedules))
         .where(and(isClaimed, hasParent)),
     )
-    .onConflictDoNothing(),
+    .onConflictDoNothing()
+    .returning({
+      organizationId: runs.organizationId,
+      id: runs.id,
+      attempts: runs.attempts,
+      sendAfter: runs.sendAfter,
+    }),
 )
 
 /** The instants that were missed before the one that fires (record-missed.ts). */
@@ -182,21 +195,40 @@ export interface FiredSchedules {
  * @param schedules counts what is fired, for the log.
  */
 export async function fireSchedules(
-  { DB }: TickEnvironment,
+  { DB, RUNS, SLOW_RUNS }: TickEnvironment,
   instant: Date,
   schedules: FiredSchedules = { due: 0, late: 0 },
 ): Promise<void> {
-  const values = { now: instant.toISOString() }
+  const values = {
+    now: instant.toISOString(),
+    leaseExpiresAt: new Date(instant.getTime() + FIRST_LEASE_MS).toISOString(),
+  }
   const lateBefore = new Date(instant.getTime() - TICK_MS).toISOString()
   let [, due] = await runBatch(DB, [recordTick, selectDue], values)
   for (let page = 0; due.length > 0 && page < PAGES_A_TICK; page++) {
     schedules.due += due.length
     schedules.late += due.filter(({ dueAt }) => dueAt < lateBefore).length
     const claimed = due.map((schedule) => claimOf(schedule, instant))
-    ;[, , , due] = await runBatch(DB, [insertRuns, insertMissedSpans, updateNextRuns, selectDue], {
+    const [fired, , , next] = await runBatch(DB, [insertRuns, insertMissedSpans, updateNextRuns, selectDue], {
       ...values,
       ...claims.values(claimed),
     })
+    const toSend = fired.filter(({ sendAfter }) => sendAfter !== null)
+    const slow = new Set(due.flatMap(({ organizationId, isSlow }) => (isSlow ? [organizationId] : [])))
+    try {
+      await enqueueRuns(
+        RUNS,
+        toSend.filter((run) => !slow.has(run.organizationId)),
+      )
+      await enqueueRuns(
+        SLOW_RUNS,
+        toSend.filter((run) => slow.has(run.organizationId)),
+        true,
+      )
+    } catch (error) {
+      console.error(JSON.stringify({ task: 'fireSchedules', failure: describeFailure(error) }))
+    }
+    due = next
   }
 }
 

@@ -3,44 +3,37 @@
  * not expose a version of their time zone data, and comparing the rules of all time zones takes several times the CPU of a
  * tick, so the next run of each schedule is compared instead.
  */
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { and, asc, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
+import { insertPass, movedOn, movePass, NEXT_RUNS_PASS, selectPass } from '../../../db/pass.ts'
 import { jsonRows } from '../../../db/rows.ts'
-import { nextRunRefresh, schedules } from '../../../db/schema.ts'
+import { schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
 import { SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fire.ts'
-
-const PASS_INTERVAL_MS = 86_400_000
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 100
 /** D1 allows 50 statements per tick on the Workers Free plan, and a page takes three. */
 const PAGES_A_TICK = 10
 
-const ONLY_ROW = 1
+/** The primary key: the order of the pass. Its cursor is a JSON array of the values. */
+const key = [schedules.organizationId, schedules.parentType, schedules.parentId, schedules.id]
+const cursorOf = ({ organizationId, parentType, parentId, id }: Schedule) =>
+  JSON.stringify([organizationId, parentType, parentId, id])
+const START = JSON.stringify(key.map(() => ''))
 
-const dueAt = sql`${sql.placeholder('dueAt')}`
-
-export const selectPass = unguarded(() =>
-  query
-    .select({ dueAt: nextRunRefresh.dueAt, cursor: nextRunRefresh.cursor })
-    .from(nextRunRefresh)
-    .where(eq(nextRunRefresh.id, ONLY_ROW)),
+/** NULL: after the last schedule. */
+const after = sql.join(
+  key.map((_, index) => sql`${sql.placeholder('after')} ->> ${sql.raw(String(index))}`),
+  sql`, `,
 )
-
-export const insertPass = unguarded(() =>
-  query.insert(nextRunRefresh).values({ id: ONLY_ROW, dueAt, cursor: 0 }).onConflictDoNothing(),
-)
-
-const rowid = sql<number>`${schedules}.rowid`
 
 /** Includes paused schedules, so that the number of rows that a page reads is limited. */
 export const selectPage = unguarded(() =>
   query
     .select({
-      rowid: rowid.as('rowid'),
       ...scheduleFields,
       enabledAt: schedules.enabledAt,
       lastRunAt: schedules.lastRunAt,
@@ -48,8 +41,8 @@ export const selectPage = unguarded(() =>
       updatedAt: schedules.updatedAt,
     })
     .from(schedules)
-    .where(gt(rowid, sql.placeholder('after')))
-    .orderBy(asc(rowid))
+    .where(sql`(${sql.join(key, sql`, `)}) > (${after})`)
+    .orderBy(...key.map((column) => asc(column)))
     .limit(PAGE_SIZE),
 )
 
@@ -71,42 +64,27 @@ export const storeNextRuns = unguarded(() =>
     ),
 )
 
-/** Does nothing if another tick moved the pass on or another pass began. */
-export const movePass = unguarded(() =>
-  query
-    .update(nextRunRefresh)
-    .set({ dueAt: sql`${sql.placeholder('nextDueAt')}`, cursor: sql`${sql.placeholder('nextCursor')}` })
-    .where(
-      and(
-        eq(nextRunRefresh.id, ONLY_ROW),
-        eq(nextRunRefresh.dueAt, dueAt),
-        eq(nextRunRefresh.cursor, sql.placeholder('cursor')),
-      ),
-    ),
-)
-
 /** Works on some pages of the pass that is due. The next tick continues. */
 export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
+  const pass = NEXT_RUNS_PASS
   const now = instant.toISOString()
-  const [[pass = { dueAt: now, cursor: 0 }]] = await runBatch(DB, [selectPass], {})
-  const { dueAt } = pass
-  if (dueAt > now) return
+  let [[current = { dueAt: now, cursor: '' }]] = await runBatch(DB, [selectPass], { pass })
+  if (current.dueAt > now) return
 
-  let { cursor } = pass
-  let [, page] = await runBatch(DB, [insertPass, selectPage], { dueAt, after: cursor })
+  const { dueAt } = current
+  let [, page] = await runBatch(DB, [insertPass, selectPage], { pass, dueAt, after: current.cursor || START })
   for (let count = 0; count < PAGES_A_TICK; count++) {
     // A page that is not full is the last.
-    const last = page[PAGE_SIZE - 1]?.rowid
+    const last = page[PAGE_SIZE - 1]
+    const next = last && cursorOf(last)
     ;[, , page] = await runBatch(DB, [storeNextRuns, movePass, selectPage], {
       ...refreshed.values(page.flatMap((schedule) => refresh(schedule, now))),
-      dueAt,
-      cursor,
-      nextDueAt: last === undefined ? new Date(instant.getTime() + PASS_INTERVAL_MS).toISOString() : dueAt,
-      nextCursor: last ?? 0,
-      after: last ?? null,
+      pass,
+      ...movedOn(current, next, instant),
+      after: next ?? null,
     })
-    if (last === undefined) return
-    cursor = last
+    if (next === undefined) return
+    current = { dueAt, cursor: next }
   }
 }
 

@@ -6,8 +6,6 @@
 import { sha256 } from '../../../crypto/digest.ts'
 
 const TIME_DIGITS = 12
-/** The last instant whose year has four digits, because times are compared as text. */
-const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** @param scheduledAt ISO 8601 in UTC, after 1970. */
 export function runIdOf(scheduleId: string, scheduledAt: string): string {
@@ -22,10 +20,4 @@ export function runIdOf(scheduleId: string, scheduledAt: string): string {
     digest.slice(7, 19),
   ]
   return groups.join('-')
-}
-
-/** The instant of a run. Any other UUID gives a position in time too. */
-export function instantOfRunId(id: string): string {
-  const time = Number.parseInt(id.replaceAll('-', '').slice(0, TIME_DIGITS), 16)
-  return new Date(Math.min(time, LATEST_MS)).toISOString()
 }

@@ -1,0 +1,387 @@
+CREATE TABLE `agents` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`archivedAt` text,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`revision` text DEFAULT '0' NOT NULL,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `apiKeys` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`hash` text PRIMARY KEY NOT NULL,
+	`scopes` text NOT NULL,
+	`userId` text,
+	`projectIds` text,
+	`expiresAt` text,
+	`revokedAt` text,
+	`rotatedAt` text,
+	`lastUsedAt` text,
+	`createdAt` text NOT NULL,
+	`idempotencyKey` text,
+	`createdByKeyId` text
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `apiKeysById` ON `apiKeys` (`organizationId`,`id`);--> statement-breakpoint
+CREATE INDEX `apiKeysByUser` ON `apiKeys` (`organizationId`,`userId`,`id`);--> statement-breakpoint
+CREATE INDEX `apiKeysUnrevoked` ON `apiKeys` (`organizationId`,`id`) WHERE "revokedAt" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX `apiKeysByIdempotencyKey` ON `apiKeys` (`organizationId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
+CREATE INDEX `apiKeysByCreator` ON `apiKeys` (`organizationId`,`createdByKeyId`) WHERE "createdByKeyId" is not null;--> statement-breakpoint
+CREATE TABLE `auditEvents` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`operation` text NOT NULL,
+	`target` text NOT NULL,
+	`apiKeyId` text NOT NULL,
+	`userId` text,
+	`requestId` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `deletions` (
+	`organizationId` text NOT NULL,
+	`resourceType` text NOT NULL,
+	`resourceId` text NOT NULL,
+	`projectId` text,
+	`deletedAt` text NOT NULL,
+	`purgedAt` text,
+	PRIMARY KEY(`organizationId`, `resourceType`, `resourceId`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `deletionsToPurge` ON `deletions` (`purgedAt`,`deletedAt`) WHERE "purgedAt" is null;--> statement-breakpoint
+CREATE TABLE `environmentVariables` (
+	`organizationId` text NOT NULL,
+	`projectId` text NOT NULL,
+	`key` text NOT NULL,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`sealedValue` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `projectId`, `key`)
+);
+--> statement-breakpoint
+CREATE INDEX `environmentVariablesByKeyId` ON `environmentVariables` (substr(substr("sealedValue", 4), 1, instr(substr("sealedValue", 4), '.') - 1));--> statement-breakpoint
+CREATE TABLE `lastTick` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`scheduledAt` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `missedSpans` (
+	`organizationId` text NOT NULL,
+	`scheduleId` text NOT NULL,
+	`missedFrom` text NOT NULL,
+	`missedUntil` text NOT NULL,
+	`parentType` text NOT NULL,
+	`parentId` text NOT NULL,
+	`cron` text NOT NULL,
+	`timezone` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `scheduleId`, `missedUntil`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `missedSpansByAge` ON `missedSpans` (`missedFrom`);--> statement-breakpoint
+CREATE TABLE `objectSearches` (
+	`startedAt` text PRIMARY KEY NOT NULL,
+	`cursor` text
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `organizationUsage` (
+	`organizationId` text PRIMARY KEY NOT NULL,
+	`sessions` integer DEFAULT 0 NOT NULL,
+	`files` integer DEFAULT 0 NOT NULL,
+	`bytes` integer DEFAULT 0 NOT NULL,
+	`projects` integer DEFAULT 0 NOT NULL,
+	`agents` integer DEFAULT 0 NOT NULL,
+	`users` integer DEFAULT 0 NOT NULL,
+	`pullRequests` integer DEFAULT 0 NOT NULL,
+	`schedules` integer DEFAULT 0 NOT NULL,
+	`apiKeys` integer DEFAULT 0 NOT NULL,
+	`skills` integer DEFAULT 0 NOT NULL,
+	`skillBytes` integer DEFAULT 0 NOT NULL,
+	`variables` integer DEFAULT 0 NOT NULL,
+	`variableBytes` integer DEFAULT 0 NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `organizations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`createdAt` text NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `orphanedObjects` (
+	`objectKey` text PRIMARY KEY NOT NULL,
+	`deleteAfter` text NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `orphanedObjectsByDeleteAfter` ON `orphanedObjects` (`deleteAfter`);--> statement-breakpoint
+CREATE TABLE `passes` (
+	`name` text PRIMARY KEY NOT NULL,
+	`dueAt` text NOT NULL,
+	`cursor` text NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `pins` (
+	`organizationId` text NOT NULL,
+	`userId` text NOT NULL,
+	`resourceType` text NOT NULL,
+	`resourceId` text NOT NULL,
+	`position` integer NOT NULL,
+	`createdAt` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `userId`, `resourceType`, `resourceId`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `pinsByResource` ON `pins` (`organizationId`,`resourceType`,`resourceId`);--> statement-breakpoint
+CREATE TABLE `profilePictures` (
+	`organizationId` text NOT NULL,
+	`userId` text NOT NULL,
+	`objectKey` text,
+	`contentType` text,
+	`uploadingObjectKey` text,
+	`leaseExpiresAt` text,
+	`updatedAt` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `userId`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `profilePicturesByObjectKey` ON `profilePictures` (`objectKey`);--> statement-breakpoint
+CREATE TABLE `projects` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`archivedAt` text,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`revision` text DEFAULT '0' NOT NULL,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `pullRequests` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`projectId` text NOT NULL,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`revision` text DEFAULT '0' NOT NULL,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `pullRequestsByProject` ON `pullRequests` (`organizationId`,`projectId`,`id`);--> statement-breakpoint
+CREATE TABLE `runEndpoints` (
+	`organizationId` text PRIMARY KEY NOT NULL,
+	`url` text NOT NULL,
+	`sealedSecret` text NOT NULL,
+	`previousSealedSecret` text,
+	`previousExpiresAt` text,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`slowUntil` text
+);
+--> statement-breakpoint
+CREATE INDEX `runEndpointsByKeyId` ON `runEndpoints` (substr(substr("sealedSecret", 4), 1, instr(substr("sealedSecret", 4), '.') - 1));--> statement-breakpoint
+CREATE INDEX `runEndpointsByPreviousKeyId` ON `runEndpoints` (substr(substr("previousSealedSecret", 4), 1, instr(substr("previousSealedSecret", 4), '.') - 1));--> statement-breakpoint
+CREATE TABLE `runs` (
+	`organizationId` text NOT NULL,
+	`scheduleId` text NOT NULL,
+	`scheduledAt` text NOT NULL,
+	`id` text NOT NULL,
+	`parentType` text NOT NULL,
+	`parentId` text NOT NULL,
+	`status` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`lastError` text,
+	`sendAfter` text,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`idempotencyKey` text,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `runsBySchedule` ON `runs` (`organizationId`,`scheduleId`,`scheduledAt`);--> statement-breakpoint
+CREATE INDEX `runsPending` ON `runs` (`organizationId`,`id`) WHERE "status" = 'pending';--> statement-breakpoint
+CREATE INDEX `runsToSend` ON `runs` (`sendAfter`) WHERE "sendAfter" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX `runsByIdempotencyKey` ON `runs` (`organizationId`,`scheduleId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
+CREATE TABLE `schedules` (
+	`organizationId` text NOT NULL,
+	`parentType` text NOT NULL,
+	`parentId` text NOT NULL,
+	`id` text NOT NULL,
+	`cron` text NOT NULL,
+	`timezone` text NOT NULL,
+	`enabledAt` text,
+	`lastRunAt` text,
+	`nextRunAt` text,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`idempotencyKey` text,
+	`idempotencyFingerprint` text,
+	`pausedReason` text,
+	`revision` text DEFAULT '0' NOT NULL,
+	PRIMARY KEY(`organizationId`, `parentType`, `parentId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `schedulesByIdempotencyKey` ON `schedules` (`organizationId`,`parentType`,`parentId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
+CREATE INDEX `schedulesDue` ON `schedules` (`nextRunAt`) WHERE "nextRunAt" is not null;--> statement-breakpoint
+CREATE TABLE `sessionFiles` (
+	`organizationId` text NOT NULL,
+	`sessionId` text NOT NULL,
+	`id` text NOT NULL,
+	`path` text NOT NULL,
+	`objectKey` text NOT NULL,
+	`sizeBytes` integer NOT NULL,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`contentType` text,
+	`sha256` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `sessionId`, `id`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessionFilesById` ON `sessionFiles` (`organizationId`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `sessionFilesByPath` ON `sessionFiles` (`organizationId`,`sessionId`,`path`);--> statement-breakpoint
+CREATE INDEX `sessionFilesByObjectKey` ON `sessionFiles` (`objectKey`);--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`projectId` text NOT NULL,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`revision` text DEFAULT '0' NOT NULL,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `sessionsByProject` ON `sessions` (`organizationId`,`projectId`,`id`);--> statement-breakpoint
+CREATE TABLE `skillFiles` (
+	`organizationId` text NOT NULL,
+	`skillId` text NOT NULL,
+	`filename` text NOT NULL,
+	`id` text NOT NULL,
+	`content` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `skillId`, `filename`)
+);
+--> statement-breakpoint
+CREATE TABLE `skills` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`revision` text NOT NULL,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`idempotencyKey` text,
+	`idempotencyFingerprint` text,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `skillsByName` ON `skills` (`organizationId`,`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `skillsByIdempotencyKey` ON `skills` (`organizationId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
+CREATE TABLE `users` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`createdAt` text NOT NULL,
+	`updatedAt` text NOT NULL,
+	`revision` text DEFAULT '0' NOT NULL,
+	PRIMARY KEY(`organizationId`, `id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `variableRequests` (
+	`organizationId` text NOT NULL,
+	`projectId` text NOT NULL,
+	`idempotencyKey` text NOT NULL,
+	`idempotencyFingerprint` text NOT NULL,
+	`createdAt` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `projectId`, `idempotencyKey`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `variableRequestsByAge` ON `variableRequests` (`createdAt`);--> statement-breakpoint
+-- The triggers that count what an organization uses of its quotas (src/db/usage.ts counts the same).
+CREATE TRIGGER `organizationAdded` AFTER INSERT ON `organizations` BEGIN
+  INSERT INTO `organizationUsage` (`organizationId`) VALUES (new.`id`) ON CONFLICT DO NOTHING;
+END;--> statement-breakpoint
+CREATE TRIGGER `sessionAdded` AFTER INSERT ON `sessions` BEGIN
+  UPDATE `organizationUsage` SET `sessions` = `sessions` + 1 WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `sessionRemoved` AFTER DELETE ON `sessions` BEGIN
+  UPDATE `organizationUsage` SET `sessions` = `sessions` - 1 WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `fileAdded` AFTER INSERT ON `sessionFiles` BEGIN
+  UPDATE `organizationUsage` SET `files` = `files` + 1, `bytes` = `bytes` + new.`sizeBytes` WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `fileReplaced` AFTER UPDATE OF `sizeBytes` ON `sessionFiles` BEGIN
+  UPDATE `organizationUsage` SET `bytes` = `bytes` - old.`sizeBytes` + new.`sizeBytes`
+  WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `fileRemoved` AFTER DELETE ON `sessionFiles` BEGIN
+  UPDATE `organizationUsage` SET `files` = `files` - 1, `bytes` = `bytes` - old.`sizeBytes`
+  WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `projectAdded` AFTER INSERT ON `projects` BEGIN
+  UPDATE `organizationUsage` SET `projects` = `projects` + 1 WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `projectRemoved` AFTER DELETE ON `projects` BEGIN
+  UPDATE `organizationUsage` SET `projects` = `projects` - 1 WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `agentAdded` AFTER INSERT ON `agents` BEGIN
+  UPDATE `organizationUsage` SET `agents` = `agents` + 1 WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `agentRemoved` AFTER DELETE ON `agents` BEGIN
+  UPDATE `organizationUsage` SET `agents` = `agents` - 1 WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `userAdded` AFTER INSERT ON `users` BEGIN
+  UPDATE `organizationUsage` SET `users` = `users` + 1 WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `userRemoved` AFTER DELETE ON `users` BEGIN
+  UPDATE `organizationUsage` SET `users` = `users` - 1 WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `pullRequestAdded` AFTER INSERT ON `pullRequests` BEGIN
+  UPDATE `organizationUsage` SET `pullRequests` = `pullRequests` + 1 WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `pullRequestRemoved` AFTER DELETE ON `pullRequests` BEGIN
+  UPDATE `organizationUsage` SET `pullRequests` = `pullRequests` - 1 WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `scheduleAdded` AFTER INSERT ON `schedules` BEGIN
+  UPDATE `organizationUsage` SET `schedules` = `schedules` + 1 WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `scheduleRemoved` AFTER DELETE ON `schedules` BEGIN
+  UPDATE `organizationUsage` SET `schedules` = `schedules` - 1 WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `skillAdded` AFTER INSERT ON `skills` BEGIN
+  UPDATE `organizationUsage` SET `skills` = `skills` + 1 WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `skillRemoved` AFTER DELETE ON `skills` BEGIN
+  UPDATE `organizationUsage` SET `skills` = `skills` - 1 WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `skillFileAdded` AFTER INSERT ON `skillFiles` BEGIN
+  UPDATE `organizationUsage` SET `skillBytes` = `skillBytes` + octet_length(new.`content`) WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `skillFileReplaced` AFTER UPDATE OF `content` ON `skillFiles`
+WHEN octet_length(new.`content`) <> octet_length(old.`content`) BEGIN
+  UPDATE `organizationUsage` SET `skillBytes` = `skillBytes` - octet_length(old.`content`) + octet_length(new.`content`) WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `skillFileRemoved` AFTER DELETE ON `skillFiles` BEGIN
+  UPDATE `organizationUsage` SET `skillBytes` = `skillBytes` - octet_length(old.`content`) WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `variableAdded` AFTER INSERT ON `environmentVariables` BEGIN
+  UPDATE `organizationUsage` SET `variables` = `variables` + 1, `variableBytes` = `variableBytes` + octet_length(new.`sealedValue`) WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `variableReplaced` AFTER UPDATE OF `sealedValue` ON `environmentVariables`
+WHEN octet_length(new.`sealedValue`) <> octet_length(old.`sealedValue`) BEGIN
+  UPDATE `organizationUsage` SET `variableBytes` = `variableBytes` - octet_length(old.`sealedValue`) + octet_length(new.`sealedValue`) WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `variableRemoved` AFTER DELETE ON `environmentVariables` BEGIN
+  UPDATE `organizationUsage` SET `variables` = `variables` - 1, `variableBytes` = `variableBytes` - octet_length(old.`sealedValue`) WHERE `organizationId` = old.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `apiKeyAdded` AFTER INSERT ON `apiKeys`
+WHEN new.`revokedAt` IS NULL AND new.`rotatedAt` IS NULL BEGIN
+  UPDATE `organizationUsage` SET `apiKeys` = `apiKeys` + 1 WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `apiKeyEnded` AFTER UPDATE OF `revokedAt`, `rotatedAt` ON `apiKeys`
+WHEN (old.`revokedAt` IS NULL AND old.`rotatedAt` IS NULL) <> (new.`revokedAt` IS NULL AND new.`rotatedAt` IS NULL) BEGIN
+  UPDATE `organizationUsage` SET `apiKeys` = `apiKeys` - (old.`revokedAt` IS NULL AND old.`rotatedAt` IS NULL) + (new.`revokedAt` IS NULL AND new.`rotatedAt` IS NULL) WHERE `organizationId` = new.`organizationId`;
+END;--> statement-breakpoint
+CREATE TRIGGER `apiKeyRemoved` AFTER DELETE ON `apiKeys`
+WHEN old.`revokedAt` IS NULL AND old.`rotatedAt` IS NULL BEGIN
+  UPDATE `organizationUsage` SET `apiKeys` = `apiKeys` - 1 WHERE `organizationId` = old.`organizationId`;
+END;

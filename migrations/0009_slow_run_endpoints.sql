@@ -1,1 +1,0 @@
-ALTER TABLE `runEndpoints` ADD `slowUntil` text;

@@ -1,4 +1,0 @@
-CREATE TABLE `lastTick` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`scheduledAt` text NOT NULL
-);

@@ -1,0 +1,42 @@
+/**
+ * Passes: work on every row of a table once a day, page by page. A tick works on some pages, and its batches store in the
+ * table `passes` where the next tick continues.
+ */
+import { and, eq, sql } from 'drizzle-orm'
+import { passes } from './schema.ts'
+import { query, unguarded, type Values } from './statement.ts'
+
+/** The pass that computes next runs again (resources/schedules/firing/refresh-next-runs.ts). */
+export const NEXT_RUNS_PASS = 'next runs'
+
+const PASS_INTERVAL_MS = 86_400_000
+
+const name = sql`${sql.placeholder('pass')}`
+const dueAt = sql`${sql.placeholder('dueAt')}`
+
+export const selectPass = unguarded(() =>
+  query.select({ dueAt: passes.dueAt, cursor: passes.cursor }).from(passes).where(eq(passes.name, name)),
+)
+
+export type Pass = NonNullable<(typeof selectPass)['row']>
+
+/** Begins a pass that has no row. */
+export const insertPass = unguarded(() =>
+  query.insert(passes).values({ name, dueAt, cursor: '' }).onConflictDoNothing(),
+)
+
+/** Does nothing if another tick moved the pass on or another pass began. */
+export const movePass = unguarded(() =>
+  query
+    .update(passes)
+    .set({ dueAt: sql`${sql.placeholder('nextDueAt')}`, cursor: sql`${sql.placeholder('nextCursor')}` })
+    .where(
+      and(eq(passes.name, name), eq(passes.dueAt, dueAt), eq(passes.cursor, sql.placeholder('passCursor'))),
+    ),
+)
+
+/** The values of `movePass`. @param next the key of the last row of the page; undefined after the last page. */
+export function movedOn({ dueAt, cursor }: Pass, next: string | undefined, instant: Date): Values {
+  const nextDueAt = next === undefined ? new Date(instant.getTime() + PASS_INTERVAL_MS).toISOString() : dueAt
+  return { dueAt, passCursor: cursor, nextDueAt, nextCursor: next ?? '' }
+}

@@ -1,0 +1,451 @@
+/** The first schema version. Its service wrote these sealed values, hashes and fingerprints. */
+import { hashToken, mintToken } from '../../src/access/api-key.ts'
+import { sha256 } from '../../src/crypto/digest.ts'
+import { startOfIds } from '../../src/db/time-ids.ts'
+import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
+import {
+  ACME,
+  CHANGED,
+  CHECKOUT,
+  EMPTY,
+  FAR_AHEAD,
+  GLOBEX,
+  GONE,
+  HOURLY,
+  ICONS,
+  INITECH,
+  LEGACY,
+  MOBILE,
+  RETIRED,
+  REVIEWER,
+  type SchemaVersion,
+  uuid,
+  WEBSITE,
+  WRITTEN,
+} from './schema-version.ts'
+
+const revision = '7d1e4c70a3529b3f'
+const times = { createdAt: WRITTEN, updatedAt: CHANGED }
+const enabled = { enabledAt: WRITTEN }
+
+/** A session that was deleted, and the session of a deleted project. The purge has not removed their dependents yet. */
+export const DELETED_SESSION = uuid(304)
+export const SESSION_OF_GONE = uuid(305)
+
+export const TOKENS = {
+  ada: mintToken(),
+  limited: mintToken(),
+  powerless: mintToken(),
+  expired: mintToken(),
+  revoked: mintToken(),
+  rotated: mintToken(),
+  globex: mintToken(),
+}
+
+/** The variables, with their decrypted values. */
+export const VARIABLES = [
+  {
+    organizationId: ACME,
+    projectId: WEBSITE,
+    key: 'DATABASE_URL',
+    value: 'postgres://checkout:example@db.internal/shop',
+    sealedValue:
+      'v1.test.MutyL1d24BuW0Y6Q.Yxcfgztj6EXjl5rOJHBV2PHe0_o4Wjp4uO9MMOpU06ZTcMDNIuJxqsthsQE071JTDicHmPv9mYHz0FJt',
+  },
+  {
+    organizationId: ACME,
+    projectId: WEBSITE,
+    key: 'EMPTY',
+    value: '',
+    sealedValue: 'v1.test.YiZQwL1BepPsi_Nx.AP2G0pJsbzQttrc-adO56g',
+  },
+  {
+    organizationId: ACME,
+    projectId: MOBILE,
+    key: 'GREETING',
+    value: '  schön 日本 \u{1f511}\r\n',
+    sealedValue: 'v1.test.bJ_6Y55JwyJBxsVG.9HPRdMKgV6vG1SQ--boDrSgqdsUbeJkIivjGARFG8g7TuCR-nbs',
+  },
+  {
+    organizationId: GLOBEX,
+    projectId: MOBILE,
+    key: 'GREETING',
+    value: 'of Globex',
+    sealedValue: 'v1.test.3uVJuUuhUQI1CAI9.zHub9uJS5GQ_On-qaKKOGZiKNmt8gl9MIA',
+  },
+]
+
+/** The secrets that the receiver of Acme knows: the current and the previous one. */
+export const SECRETS = [
+  'whsec_Y2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2M=',
+  'whsec_cHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHA=',
+]
+
+/** The session files, with their contents. */
+const FILES = [
+  file(ACME, CHECKOUT, 501, 'src/app.ts', 'export const price = "5 €"\n'),
+  file(ACME, CHECKOUT, 502, 'docs/ü \u{1f550}/"a".md', '# A'),
+  file(ACME, CHECKOUT, 503, 'src/empty.ts', ''),
+  file(ACME, ICONS, 504, 'build.log', 'done\n', 'text/plain; charset="utf-8"'),
+  file(ACME, uuid(303), 505, 'src/app.ts', 'Of an archived project'),
+  file(ACME, DELETED_SESSION, 506, 'notes.md', 'Of a deleted session'),
+  file(ACME, SESSION_OF_GONE, 507, 'src/gone.ts', 'Of a deleted project'),
+  file(GLOBEX, CHECKOUT, 501, 'src/app.ts', 'Of Globex'),
+]
+
+const PICTURE = `profile-pictures/${ACME}/${uuid(701)}`
+const PICTURE_OF_GLOBEX = `profile-pictures/${GLOBEX}/${uuid(702)}`
+export const REPLACED_PICTURE = `profile-pictures/${ACME}/${uuid(703)}`
+export const UPLOADING_PICTURE = `profile-pictures/${ACME}/${uuid(704)}`
+
+export const initial: SchemaVersion = {
+  migration: '0000_schema.sql',
+
+  rows: {
+    organizations: [
+      { id: ACME, name: 'Acme', createdAt: WRITTEN },
+      { id: GLOBEX, name: 'Globex "& Söhne"', createdAt: WRITTEN },
+      { id: INITECH, name: 'Initech', createdAt: WRITTEN },
+      { id: EMPTY, name: '', createdAt: CHANGED },
+    ],
+    users: [
+      resource(ACME, 'ada', 'Ada Lovelace'),
+      resource(ACME, uuid(11), ''),
+      resource(ACME, 'Grace.Hopper+1@navy.example', 'Grace 🚢'),
+      resource(GLOBEX, 'ada', 'Another Ada'),
+    ],
+    apiKeys: [
+      key(ACME, 21, TOKENS.ada, { userId: 'ada', lastUsedAt: CHANGED }),
+      key(ACME, 22, TOKENS.limited, { projectIds: JSON.stringify([MOBILE]), expiresAt: FAR_AHEAD }),
+      key(ACME, 23, TOKENS.powerless, { scopes: '[]', projectIds: '[]', name: '' }),
+      key(ACME, 24, TOKENS.expired, { userId: 'ada', expiresAt: '2020-01-01T00:00:00.000Z' }),
+      key(ACME, 25, TOKENS.revoked, { userId: 'ada', revokedAt: CHANGED }),
+      key(ACME, 26, TOKENS.rotated, {
+        scopes: JSON.stringify(['projects:read', 'session-files:write', 'api-keys:write']),
+        expiresAt: FAR_AHEAD,
+        rotatedAt: CHANGED,
+        idempotencyKey: 'create laptop',
+      }),
+      key(ACME, 27, mintToken(), { idempotencyKey: `rotate ${uuid(26)} laptop`, createdByKeyId: uuid(26) }),
+      // Of a deleted user.
+      key(ACME, 28, mintToken(), { userId: 'mallory', revokedAt: CHANGED }),
+      key(GLOBEX, 21, TOKENS.globex, { userId: 'ada' }),
+    ],
+    projects: [
+      resource(ACME, WEBSITE, 'Website'),
+      resource(ACME, MOBILE, 'Mobile app'),
+      resource(ACME, LEGACY, '', { archivedAt: CHANGED }),
+      resource(GLOBEX, MOBILE, 'Intranet'),
+    ],
+    agents: [
+      resource(ACME, REVIEWER, 'Reviewer'),
+      resource(ACME, RETIRED, 'Retired', { archivedAt: CHANGED }),
+      resource(GLOBEX, REVIEWER, 'Librarian'),
+    ],
+    sessions: [
+      resource(ACME, CHECKOUT, 'Rebuild the checkout', { projectId: WEBSITE }),
+      resource(ACME, ICONS, '', { projectId: MOBILE }),
+      resource(ACME, uuid(303), 'Archive the wiki', { projectId: LEGACY }),
+      resource(ACME, SESSION_OF_GONE, 'Of a deleted project', { projectId: GONE }),
+      resource(GLOBEX, CHECKOUT, 'Of Globex', { projectId: MOBILE }),
+    ],
+    pullRequests: [
+      resource(ACME, uuid(351), 'Accept "Apple Pay"', { projectId: WEBSITE }),
+      resource(ACME, uuid(352), '', { projectId: LEGACY }),
+      resource(ACME, uuid(353), 'Of a deleted project', { projectId: GONE }),
+      resource(GLOBEX, uuid(351), 'Of Globex', { projectId: MOBILE }),
+    ],
+    deletions: [
+      deletion('session', DELETED_SESSION, { projectId: WEBSITE }),
+      deletion('project', GONE),
+      deletion('user', 'mallory'),
+      deletion('session', uuid(306), { projectId: WEBSITE, purgedAt: CHANGED }),
+    ],
+    // The order of positions is neither that of IDs nor that of creation.
+    pins: [
+      pin(ACME, 'ada', 'session', CHECKOUT, 2),
+      pin(ACME, 'ada', 'project', WEBSITE, 1),
+      pin(ACME, 'ada', 'session', ICONS, 2 ** 40),
+      pin(ACME, 'ada', 'session', DELETED_SESSION, 3),
+      pin(ACME, 'ada', 'session', SESSION_OF_GONE, 0),
+      pin(ACME, 'ada', 'pull_request', uuid(351), -(2 ** 30)),
+      pin(ACME, 'Grace.Hopper+1@navy.example', 'project', WEBSITE, 2 ** 30),
+      pin(GLOBEX, 'ada', 'session', CHECKOUT, 2 ** 30),
+    ],
+    schedules: [
+      schedule(ACME, 'project', WEBSITE, HOURLY, '0 * * * *', {
+        ...enabled,
+        nextRunAt: '2026-03-29T08:00:00.000Z',
+        idempotencyKey: 'hourly "1" – é',
+        idempotencyFingerprint: '0660a0e6a40972e34ec38adc7b0927a2b4ed6c56f9f0e39e7b04534a3ff43269',
+      }),
+      schedule(ACME, 'project', MOBILE, uuid(402), '30 9 * * *', {
+        timezone: 'Europe/Paris',
+        ...enabled,
+        nextRunAt: '2025-01-02T08:30:00.000Z',
+      }),
+      schedule(ACME, 'project', LEGACY, uuid(403), '0 6 * * *', {
+        timezone: 'Asia/Kathmandu',
+        ...enabled,
+        nextRunAt: '2026-03-29T00:15:00.000Z',
+      }),
+      schedule(ACME, 'project', WEBSITE, uuid(404), '@daily', { lastRunAt: CHANGED }),
+      schedule(ACME, 'project', GONE, uuid(405), '@hourly', {
+        ...enabled,
+        nextRunAt: '2026-03-29T10:00:00.000Z',
+      }),
+      schedule(ACME, 'agent', REVIEWER, uuid(411), '@yearly', {
+        ...enabled,
+        nextRunAt: '2027-01-01T00:00:00.000Z',
+      }),
+      schedule(ACME, 'agent', REVIEWER, uuid(412), '0 12 * * sun', {
+        ...enabled,
+        nextRunAt: '2026-03-29T12:00:00.000Z',
+      }),
+      schedule(ACME, 'agent', REVIEWER, uuid(413), '*/5 * * * *', {
+        lastRunAt: CHANGED,
+        pausedReason: '20 runs in a row failed. The last error: The status was 500.',
+      }),
+      schedule(GLOBEX, 'project', MOBILE, HOURLY, '0 * * * *', {
+        ...enabled,
+        nextRunAt: '2026-03-29T12:00:00.000Z',
+      }),
+    ],
+    runs: [
+      run(HOURLY, '2026-03-28T01:00:00.000Z', 'delivered', { attempts: 2, lastError: 'The status was 503.' }),
+      run(HOURLY, '2026-03-28T02:00:00.000Z', 'failed', { attempts: 6, lastError: 'The status was 500.' }),
+      run(HOURLY, '2026-03-28T03:00:00.000Z', 'skipped', { lastError: 'The run was missed.' }),
+      run(HOURLY, '2026-03-28T04:00:00.000Z', 'pending', {
+        attempts: 1,
+        sendAfter: '2026-03-28T04:15:00.000Z',
+      }),
+      run(HOURLY, '2026-03-28T04:30:12.345Z', 'pending', { idempotencyKey: 'now-1' }),
+      run(uuid(412), '2026-03-28T05:00:00.000Z', 'pending', { parentType: 'agent', parentId: REVIEWER }),
+    ],
+    missedSpans: [
+      {
+        organizationId: ACME,
+        scheduleId: HOURLY,
+        missedFrom: '2026-03-27T20:00:00.000Z',
+        missedUntil: '2026-03-27T23:00:00.000Z',
+        parentType: 'project',
+        parentId: WEBSITE,
+        cron: '0 * * * *',
+        timezone: 'UTC',
+      },
+    ],
+    passes: [
+      { name: 'next runs', dueAt: CHANGED, cursor: JSON.stringify([ACME, 'agent', REVIEWER, uuid(411)]) },
+      { name: 'retention', dueAt: CHANGED, cursor: '' },
+    ],
+    lastTick: [{ id: 1, scheduledAt: CHANGED }],
+    auditEvents: [
+      auditEvent(WRITTEN, 1, {
+        operation: 'deleteEnvironmentVariable',
+        target: `/v1/projects/${encodeURIComponent(MOBILE)}/environment-variables/TOKEN`,
+        apiKeyId: uuid(21),
+        userId: 'ada',
+      }),
+      auditEvent(CHANGED, 2, {
+        operation: 'createProjectSchedule',
+        target: `/v1/projects/${WEBSITE}/schedules/${uuid(404)}`,
+        apiKeyId: uuid(26),
+      }),
+    ],
+    runEndpoints: [
+      {
+        organizationId: ACME,
+        url: 'https://hooks.example.com/acme',
+        sealedSecret:
+          'v1.test.nqtfXnrp23neSE4m.AcftA-6mDPL8l-9qW54pyVWaIX7frzqH7zrJEfYtH53z_vjaHkQB-VKaEb8wfYueXzzfDEkBiGU4LVhhMktJO6Ac',
+        previousSealedSecret:
+          'v1.test.yqx_MNwUacAHQehI.tqJj3L-avjtXKFXnrk_I8FyBKVYocyqwGPzr8pmB40Qxbw1mYE1LqapjOHKliRMSmIdc7FlW9571V4gfW0CUF8bo',
+        previousExpiresAt: FAR_AHEAD,
+        ...times,
+      },
+      {
+        organizationId: GLOBEX,
+        url: 'https://hooks.example.com/globex',
+        sealedSecret:
+          'v1.test.VaEtIy8ggOLadrnF.XcMXPKvwyiL9492unby-lfOZBa9h5JfVYWjoej3UUrLGbfx9a8EVfCHtwU3396Uy5Ae3QiJKm7SeJ3Lsh6h8ig0i',
+        ...times,
+      },
+      {
+        organizationId: INITECH,
+        url: 'https://hooks.example.com/initech',
+        sealedSecret:
+          'v1.test.BrqKFZN1CmGE0KYp.6V7hzSNY48hN4ayb_kZLSmXwliXTQZPRMyZlRpSYzoIXd-RfPt15YlbcqFvS4qS868_x6bSkId0PPwFhR73xaxpQ',
+        ...times,
+        slowUntil: CHANGED,
+      },
+    ],
+    sessionFiles: FILES.map(({ content, ...row }) => row),
+    skills: [
+      skill(ACME, 601, 'release-notes'),
+      skill(ACME, 602, 'review'),
+      skill(ACME, 603, 'without-files'),
+      skill(ACME, 604, 'changelogs', {
+        description: 'Writes changelogs.',
+        idempotencyKey: 'changelogs-1',
+        idempotencyFingerprint: 'cf98926a7d31cef3be7cebb9a7c07835cb80a8c350103608ba4572d262c8252b',
+      }),
+      skill(GLOBEX, 601, 'release-notes'),
+    ],
+    skillFiles: [
+      skillFile(ACME, 601, 611, 'SKILL.md', '---\r\nname: release-notes\r\n---\r\n# Notes\t"ü"\n'),
+      skillFile(ACME, 601, 612, 'a/empty.txt', ''),
+      skillFile(ACME, 601, 613, 'Z.md', '\u{1f4dd}'),
+      skillFile(ACME, 602, 614, 'SKILL.md', 'The second'),
+      skillFile(ACME, 604, 615, 'SKILL.md', '# Changelogs'),
+      skillFile(GLOBEX, 601, 611, 'SKILL.md', 'Of Globex'),
+    ],
+    profilePictures: [
+      {
+        organizationId: ACME,
+        userId: 'ada',
+        objectKey: PICTURE,
+        contentType: 'image/png',
+        updatedAt: WRITTEN,
+      },
+      {
+        organizationId: ACME,
+        userId: uuid(11),
+        uploadingObjectKey: UPLOADING_PICTURE,
+        leaseExpiresAt: CHANGED,
+        updatedAt: CHANGED,
+      },
+      {
+        organizationId: GLOBEX,
+        userId: 'ada',
+        objectKey: PICTURE_OF_GLOBEX,
+        contentType: 'image/webp',
+        leaseExpiresAt: WRITTEN,
+        updatedAt: CHANGED,
+      },
+    ],
+    orphanedObjects: [
+      { objectKey: REPLACED_PICTURE, deleteAfter: CHANGED },
+      { objectKey: UPLOADING_PICTURE, deleteAfter: FAR_AHEAD },
+    ],
+    objectSearches: [{ startedAt: WRITTEN, cursor: btoa('a') }, { startedAt: CHANGED }],
+    environmentVariables: VARIABLES.map(({ value, ...row }) => ({ ...row, ...times })),
+    variableRequests: [
+      {
+        organizationId: ACME,
+        projectId: WEBSITE,
+        idempotencyKey: 'import-1',
+        idempotencyFingerprint: 'test.d56c35d17a669d376a3b7943e11e05861b4376d4bbaea3b0bf3d7dfc4cf9c317',
+        createdAt: '2026-03-29T10:00:00.000Z',
+      },
+    ],
+  },
+
+  objects: {
+    ...Object.fromEntries(FILES.map(({ objectKey, content }) => [objectKey, content])),
+    [PICTURE]: "Ada's picture",
+    [PICTURE_OF_GLOBEX]: 'A picture of Globex',
+    [REPLACED_PICTURE]: 'The picture before',
+  },
+}
+
+function resource(organizationId: string, id: string, name: string, values: object = {}) {
+  return { organizationId, id, name, ...times, revision, ...values }
+}
+
+function key(organizationId: string, id: number, token: string, values: object) {
+  const scopes = [
+    'pins:write',
+    'schedules:write',
+    'session-files:read',
+    'skills:read',
+    'profile-picture:write',
+    'environment-variables:write',
+  ]
+  return {
+    organizationId,
+    id: uuid(id),
+    name: 'laptop',
+    hash: hashToken(token),
+    scopes: JSON.stringify(scopes),
+    createdAt: WRITTEN,
+    ...values,
+  }
+}
+
+function deletion(resourceType: string, resourceId: string, values: object = {}) {
+  return { organizationId: ACME, resourceType, resourceId, deletedAt: CHANGED, ...values }
+}
+
+function pin(
+  organizationId: string,
+  userId: string,
+  resourceType: string,
+  resourceId: string,
+  position: number,
+) {
+  return { organizationId, userId, resourceType, resourceId, position, createdAt: WRITTEN }
+}
+
+function schedule(
+  organizationId: string,
+  parentType: 'project' | 'agent',
+  parentId: string,
+  id: string,
+  cron: string,
+  values: object,
+) {
+  return { organizationId, parentType, parentId, id, cron, timezone: 'UTC', ...times, revision, ...values }
+}
+
+/** A run of Acme. */
+function run(scheduleId: string, scheduledAt: string, status: string, values: object) {
+  return {
+    organizationId: ACME,
+    scheduleId,
+    scheduledAt,
+    id: runIdOf(scheduleId, scheduledAt),
+    parentType: 'project',
+    parentId: WEBSITE,
+    status,
+    attempts: 0,
+    createdAt: scheduledAt,
+    updatedAt: CHANGED,
+    ...values,
+  }
+}
+
+/** @param createdAt is in the ID. */
+function auditEvent(createdAt: string, number: number, values: object) {
+  const id = `${startOfIds(createdAt)}${uuid(3000 + number).slice(13)}`
+  return { organizationId: ACME, id, requestId: uuid(3100 + number), ...values }
+}
+
+function file(
+  organizationId: string,
+  sessionId: string,
+  id: number,
+  path: string,
+  content: string,
+  contentType: string | null = null,
+) {
+  return {
+    organizationId,
+    sessionId,
+    id: uuid(id),
+    path,
+    objectKey: `session-files/${organizationId}/${uuid(id + 50)}`,
+    sizeBytes: Buffer.byteLength(content),
+    ...times,
+    contentType,
+    sha256: sha256(content),
+    content,
+  }
+}
+
+function skill(organizationId: string, id: number, name: string, values: object = {}) {
+  return { organizationId, id: uuid(id), name, description: '', revision: uuid(699), ...times, ...values }
+}
+
+function skillFile(organizationId: string, skillId: number, id: number, filename: string, content: string) {
+  return { organizationId, skillId: uuid(skillId), id: uuid(id), filename, content }
+}
