@@ -176,9 +176,11 @@ function sizeOf(headers: Headers): number {
  * segment.
  */
 function pathOf(request: Request): string {
-  const start = request.url.indexOf('/', request.url.indexOf('://') + 3)
-  const end = request.url.slice(start).search(/[?#]/)
-  const path = end < 0 ? request.url.slice(start) : request.url.slice(start, start + end)
+  // Each access to `request.url` copies it.
+  const { url } = request
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const end = url.slice(start).search(/[?#]/)
+  const path = end < 0 ? url.slice(start) : url.slice(start, start + end)
   return path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path
 }
 

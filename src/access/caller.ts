@@ -54,6 +54,7 @@ export class Caller {
     context: Pick<ExecutionContext, 'waitUntil'>,
     callerScope: CallerScope,
     keyHash: string,
+    address: string,
     isCounted: boolean,
   ) {
     this.#environment = environment
@@ -61,7 +62,7 @@ export class Caller {
     this.#callerScope = callerScope
     this.#keyHash = keyHash
     this.#isCounted = isCounted
-    this.#address = addressOf(request)
+    this.#address = address
     this.#session = sessionOf(request, environment)
     this.#database = instrumented(this.#session ?? environment.DB, this.databaseUse)
   }
@@ -82,10 +83,11 @@ export class Caller {
     if (!isToken(token)) throw unauthorized.invalid()
     const keyHash = hashToken(token)
     const accepted = acceptedKeys.get(keyHash)
-    refuseBlocked(addressOf(request), accepted?.acceptedAt, environment)
+    const address = addressOf(request)
+    refuseBlocked(address, accepted?.acceptedAt, environment)
     await countAgainst('KEY_RATE_LIMIT', keyHash, environment)
     if (accepted) await countAgainst('ORGANIZATION_RATE_LIMIT', accepted.organizationId, environment)
-    return new Caller(request, environment, context, callerScope, keyHash, accepted !== undefined)
+    return new Caller(request, environment, context, callerScope, keyHash, address, accepted !== undefined)
   }
 
   /** The state of the database that the request saw, where replicas are used; null for strangers. */

@@ -12,16 +12,31 @@ interface RequestFacts extends AuditSubject {
   readonly isRepeatable: boolean
 }
 
+/** The limits and their values in statements. The environment of an isolate stays the same, so they are computed once. */
+const computedLimits = new WeakMap<Environment, { readonly limits: Limits; readonly quotas: Values }>()
+
+function limitsIn(environment: Environment) {
+  const known = computedLimits.get(environment)
+  if (known) return known
+  const limits = limitsOf(environment)
+  const computed = { limits, quotas: quotaValues(limits.quotas) }
+  computedLimits.set(environment, computed)
+  return computed
+}
+
 export class RequestContext {
   readonly caller: Caller
   readonly environment: Environment
   readonly limits: Limits
+  readonly #quotas: Values
   readonly #request: RequestFacts
 
   constructor(caller: Caller, environment: Environment, request: RequestFacts) {
     this.caller = caller
     this.environment = environment
-    this.limits = limitsOf(environment)
+    const { limits, quotas } = limitsIn(environment)
+    this.limits = limits
+    this.#quotas = quotas
     this.#request = request
   }
 
@@ -45,7 +60,7 @@ export class RequestContext {
     const changes = isChanging(acting)
     const steps = changes ? recordingChanges(acting) : acting
     const recorded = changes && auditValues(this.#request, values)
-    const bound = { ...quotaValues(this.limits.quotas), ...recorded, ...values }
+    const bound = { ...this.#quotas, ...recorded, ...values }
     const [[facts], ...rows] = await this.caller.run([check, ...steps], bound, isRepeatable)
     // The rows are in the order of the statements, which the type checker can't follow through the spread.
     return [facts as Facts<Named>, ...(rows as unknown as Rows<Acting>)]

@@ -99,6 +99,7 @@ export function instantOf(wallTime: WallTimeMs, clock: Clock): number {
   // Offsets are under a day, so the zone's offsets a day earlier and later are those on both sides of any change.
   const before = wallTime - offsetAt(wallTime - DAY_MS, clock)
   const after = wallTime - offsetAt(wallTime + DAY_MS, clock)
+  if (before === after) return before
   const matches = [before, after].filter((instant) => clock(instant) === wallTime)
   return matches.length > 0
     ? Math.min(...matches)
