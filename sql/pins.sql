@@ -52,14 +52,19 @@ where
               1
             from
               "sessions"
-              join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-              and "projects"."id" = "sessions"."projectId"
             where
               "sessions"."organizationId" = "apiKeys"."organizationId"
               and "sessions"."id" = :resourceId
+              and ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
               and (
                 "apiKeys"."projectIds" is null
-                or "projects"."id" in (
+                or "sessions"."projectId" in (
                   select
                     value
                   from
@@ -72,14 +77,19 @@ where
               1
             from
               "pullRequests"
-              join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-              and "projects"."id" = "pullRequests"."projectId"
             where
               "pullRequests"."organizationId" = "apiKeys"."organizationId"
               and "pullRequests"."id" = :resourceId
+              and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
               and (
                 "apiKeys"."projectIds" is null
-                or "projects"."id" in (
+                or "pullRequests"."projectId" in (
                   select
                     value
                   from
@@ -87,23 +97,21 @@ where
                 )
               )
           )
-          else exists (
+          else ("apiKeys"."organizationId", :resourceId) in (
             select
-              1
+              "projects"."organizationId",
+              "projects"."id"
             from
               "projects"
-            where
-              "projects"."organizationId" = "apiKeys"."organizationId"
-              and "projects"."id" = :resourceId
-              and (
-                "apiKeys"."projectIds" is null
-                or "projects"."id" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-              )
+          ) is true
+          and (
+            "apiKeys"."projectIds" is null
+            or :resourceId in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
           )
         end
       )
@@ -125,11 +133,16 @@ where
                       1
                     from
                       "sessions"
-                      join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                      and "projects"."id" = "sessions"."projectId"
                     where
                       "sessions"."organizationId" = "counted"."organizationId"
                       and "sessions"."id" = "counted"."resourceId"
+                      and ("sessions"."organizationId", "sessions"."projectId") in (
+                        select
+                          "projects"."organizationId",
+                          "projects"."id"
+                        from
+                          "projects"
+                      ) is true
                       and true
                   )
                   when 'pull_request' then exists (
@@ -137,23 +150,26 @@ where
                       1
                     from
                       "pullRequests"
-                      join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                      and "projects"."id" = "pullRequests"."projectId"
                     where
                       "pullRequests"."organizationId" = "counted"."organizationId"
                       and "pullRequests"."id" = "counted"."resourceId"
+                      and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                        select
+                          "projects"."organizationId",
+                          "projects"."id"
+                        from
+                          "projects"
+                      ) is true
                       and true
                   )
-                  else exists (
+                  else ("counted"."organizationId", "counted"."resourceId") in (
                     select
-                      1
+                      "projects"."organizationId",
+                      "projects"."id"
                     from
                       "projects"
-                    where
-                      "projects"."organizationId" = "counted"."organizationId"
-                      and "projects"."id" = "counted"."resourceId"
-                      and true
-                  )
+                  ) is true
+                  and true
                 end
               )
           ) < :pinLimit
@@ -188,14 +204,19 @@ select
         1
       from
         "sessions"
-        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
       where
         "sessions"."organizationId" = "apiKeys"."organizationId"
         and "sessions"."id" = :resourceId
+        and ("sessions"."organizationId", "sessions"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) is true
         and (
           "apiKeys"."projectIds" is null
-          or "projects"."id" in (
+          or "sessions"."projectId" in (
             select
               value
             from
@@ -208,14 +229,19 @@ select
         1
       from
         "pullRequests"
-        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-        and "projects"."id" = "pullRequests"."projectId"
       where
         "pullRequests"."organizationId" = "apiKeys"."organizationId"
         and "pullRequests"."id" = :resourceId
+        and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) is true
         and (
           "apiKeys"."projectIds" is null
-          or "projects"."id" in (
+          or "pullRequests"."projectId" in (
             select
               value
             from
@@ -223,23 +249,21 @@ select
           )
         )
     )
-    else exists (
+    else ("apiKeys"."organizationId", :resourceId) in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "apiKeys"."organizationId"
-        and "projects"."id" = :resourceId
-        and (
-          "apiKeys"."projectIds" is null
-          or "projects"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
-        )
+    ) is true
+    and (
+      "apiKeys"."projectIds" is null
+      or :resourceId in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
     )
   end as "resourceExists",
   "own"."position" is not null as "pinExists"
@@ -289,14 +313,19 @@ where
                   1
                 from
                   "sessions"
-                  join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                  and "projects"."id" = "sessions"."projectId"
                 where
                   "sessions"."organizationId" = "apiKeys"."organizationId"
                   and "sessions"."id" = :resourceId
+                  and ("sessions"."organizationId", "sessions"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) is true
                   and (
                     "apiKeys"."projectIds" is null
-                    or "projects"."id" in (
+                    or "sessions"."projectId" in (
                       select
                         value
                       from
@@ -309,14 +338,19 @@ where
                   1
                 from
                   "pullRequests"
-                  join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                  and "projects"."id" = "pullRequests"."projectId"
                 where
                   "pullRequests"."organizationId" = "apiKeys"."organizationId"
                   and "pullRequests"."id" = :resourceId
+                  and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) is true
                   and (
                     "apiKeys"."projectIds" is null
-                    or "projects"."id" in (
+                    or "pullRequests"."projectId" in (
                       select
                         value
                       from
@@ -324,23 +358,21 @@ where
                     )
                   )
               )
-              else exists (
+              else ("apiKeys"."organizationId", :resourceId) in (
                 select
-                  1
+                  "projects"."organizationId",
+                  "projects"."id"
                 from
                   "projects"
-                where
-                  "projects"."organizationId" = "apiKeys"."organizationId"
-                  and "projects"."id" = :resourceId
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or "projects"."id" in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
-                  )
+              ) is true
+              and (
+                "apiKeys"."projectIds" is null
+                or :resourceId in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
               )
             end
           )
@@ -393,14 +425,19 @@ select
         1
       from
         "sessions"
-        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
       where
         "sessions"."organizationId" = "apiKeys"."organizationId"
         and "sessions"."id" = :resourceId
+        and ("sessions"."organizationId", "sessions"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) is true
         and (
           "apiKeys"."projectIds" is null
-          or "projects"."id" in (
+          or "sessions"."projectId" in (
             select
               value
             from
@@ -413,14 +450,19 @@ select
         1
       from
         "pullRequests"
-        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-        and "projects"."id" = "pullRequests"."projectId"
       where
         "pullRequests"."organizationId" = "apiKeys"."organizationId"
         and "pullRequests"."id" = :resourceId
+        and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) is true
         and (
           "apiKeys"."projectIds" is null
-          or "projects"."id" in (
+          or "pullRequests"."projectId" in (
             select
               value
             from
@@ -428,23 +470,21 @@ select
           )
         )
     )
-    else exists (
+    else ("apiKeys"."organizationId", :resourceId) in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "apiKeys"."organizationId"
-        and "projects"."id" = :resourceId
-        and (
-          "apiKeys"."projectIds" is null
-          or "projects"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
-        )
+    ) is true
+    and (
+      "apiKeys"."projectIds" is null
+      or :resourceId in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
     )
   end as "resourceExists",
   "own"."position" is null as "isNew"
@@ -529,14 +569,19 @@ from
                 1
               from
                 "sessions"
-                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                and "projects"."id" = "sessions"."projectId"
               where
                 "sessions"."organizationId" = "apiKeys"."organizationId"
                 and "sessions"."id" = :resourceId
+                and ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) is true
                 and (
                   "apiKeys"."projectIds" is null
-                  or "projects"."id" in (
+                  or "sessions"."projectId" in (
                     select
                       value
                     from
@@ -549,14 +594,19 @@ from
                 1
               from
                 "pullRequests"
-                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                and "projects"."id" = "pullRequests"."projectId"
               where
                 "pullRequests"."organizationId" = "apiKeys"."organizationId"
                 and "pullRequests"."id" = :resourceId
+                and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) is true
                 and (
                   "apiKeys"."projectIds" is null
-                  or "projects"."id" in (
+                  or "pullRequests"."projectId" in (
                     select
                       value
                     from
@@ -564,23 +614,21 @@ from
                   )
                 )
             )
-            else exists (
+            else ("apiKeys"."organizationId", :resourceId) in (
               select
-                1
+                "projects"."organizationId",
+                "projects"."id"
               from
                 "projects"
-              where
-                "projects"."organizationId" = "apiKeys"."organizationId"
-                and "projects"."id" = :resourceId
-                and (
-                  "apiKeys"."projectIds" is null
-                  or "projects"."id" in (
-                    select
-                      value
-                    from
-                      json_each("apiKeys"."projectIds")
-                  )
-                )
+            ) is true
+            and (
+              "apiKeys"."projectIds" is null
+              or :resourceId in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
             )
           end
         )
@@ -593,14 +641,19 @@ from
                   1
                 from
                   "sessions"
-                  join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                  and "projects"."id" = "sessions"."projectId"
                 where
                   "sessions"."organizationId" = "apiKeys"."organizationId"
                   and "sessions"."id" = :targetId
+                  and ("sessions"."organizationId", "sessions"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) is true
                   and (
                     "apiKeys"."projectIds" is null
-                    or "projects"."id" in (
+                    or "sessions"."projectId" in (
                       select
                         value
                       from
@@ -613,14 +666,19 @@ from
                   1
                 from
                   "pullRequests"
-                  join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                  and "projects"."id" = "pullRequests"."projectId"
                 where
                   "pullRequests"."organizationId" = "apiKeys"."organizationId"
                   and "pullRequests"."id" = :targetId
+                  and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                    select
+                      "projects"."organizationId",
+                      "projects"."id"
+                    from
+                      "projects"
+                  ) is true
                   and (
                     "apiKeys"."projectIds" is null
-                    or "projects"."id" in (
+                    or "pullRequests"."projectId" in (
                       select
                         value
                       from
@@ -628,23 +686,21 @@ from
                     )
                   )
               )
-              else exists (
+              else ("apiKeys"."organizationId", :targetId) in (
                 select
-                  1
+                  "projects"."organizationId",
+                  "projects"."id"
                 from
                   "projects"
-                where
-                  "projects"."organizationId" = "apiKeys"."organizationId"
-                  and "projects"."id" = :targetId
-                  and (
-                    "apiKeys"."projectIds" is null
-                    or "projects"."id" in (
-                      select
-                        value
-                      from
-                        json_each("apiKeys"."projectIds")
-                    )
-                  )
+              ) is true
+              and (
+                "apiKeys"."projectIds" is null
+                or :targetId in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
               )
             end
           )
@@ -667,11 +723,16 @@ from
                         1
                       from
                         "sessions"
-                        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                        and "projects"."id" = "sessions"."projectId"
                       where
                         "sessions"."organizationId" = "counted"."organizationId"
                         and "sessions"."id" = "counted"."resourceId"
+                        and ("sessions"."organizationId", "sessions"."projectId") in (
+                          select
+                            "projects"."organizationId",
+                            "projects"."id"
+                          from
+                            "projects"
+                        ) is true
                         and true
                     )
                     when 'pull_request' then exists (
@@ -679,23 +740,26 @@ from
                         1
                       from
                         "pullRequests"
-                        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                        and "projects"."id" = "pullRequests"."projectId"
                       where
                         "pullRequests"."organizationId" = "counted"."organizationId"
                         and "pullRequests"."id" = "counted"."resourceId"
+                        and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                          select
+                            "projects"."organizationId",
+                            "projects"."id"
+                          from
+                            "projects"
+                        ) is true
                         and true
                     )
-                    else exists (
+                    else ("counted"."organizationId", "counted"."resourceId") in (
                       select
-                        1
+                        "projects"."organizationId",
+                        "projects"."id"
                       from
                         "projects"
-                      where
-                        "projects"."organizationId" = "counted"."organizationId"
-                        and "projects"."id" = "counted"."resourceId"
-                        and true
-                    )
+                    ) is true
+                    and true
                   end
                 )
             ) < :pinLimit
@@ -738,14 +802,19 @@ select
         1
       from
         "sessions"
-        join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
       where
         "sessions"."organizationId" = "apiKeys"."organizationId"
         and "sessions"."id" = :resourceId
+        and ("sessions"."organizationId", "sessions"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) is true
         and (
           "apiKeys"."projectIds" is null
-          or "projects"."id" in (
+          or "sessions"."projectId" in (
             select
               value
             from
@@ -758,14 +827,19 @@ select
         1
       from
         "pullRequests"
-        join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-        and "projects"."id" = "pullRequests"."projectId"
       where
         "pullRequests"."organizationId" = "apiKeys"."organizationId"
         and "pullRequests"."id" = :resourceId
+        and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) is true
         and (
           "apiKeys"."projectIds" is null
-          or "projects"."id" in (
+          or "pullRequests"."projectId" in (
             select
               value
             from
@@ -773,23 +847,21 @@ select
           )
         )
     )
-    else exists (
+    else ("apiKeys"."organizationId", :resourceId) in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "apiKeys"."organizationId"
-        and "projects"."id" = :resourceId
-        and (
-          "apiKeys"."projectIds" is null
-          or "projects"."id" in (
-            select
-              value
-            from
-              json_each("apiKeys"."projectIds")
-          )
-        )
+    ) is true
+    and (
+      "apiKeys"."projectIds" is null
+      or :resourceId in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
     )
   end as "resourceExists",
   (
@@ -800,14 +872,19 @@ select
           1
         from
           "sessions"
-          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-          and "projects"."id" = "sessions"."projectId"
         where
           "sessions"."organizationId" = "apiKeys"."organizationId"
           and "sessions"."id" = :targetId
+          and ("sessions"."organizationId", "sessions"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
           and (
             "apiKeys"."projectIds" is null
-            or "projects"."id" in (
+            or "sessions"."projectId" in (
               select
                 value
               from
@@ -820,14 +897,19 @@ select
           1
         from
           "pullRequests"
-          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-          and "projects"."id" = "pullRequests"."projectId"
         where
           "pullRequests"."organizationId" = "apiKeys"."organizationId"
           and "pullRequests"."id" = :targetId
+          and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+            select
+              "projects"."organizationId",
+              "projects"."id"
+            from
+              "projects"
+          ) is true
           and (
             "apiKeys"."projectIds" is null
-            or "projects"."id" in (
+            or "pullRequests"."projectId" in (
               select
                 value
               from
@@ -835,23 +917,21 @@ select
             )
           )
       )
-      else exists (
+      else ("apiKeys"."organizationId", :targetId) in (
         select
-          1
+          "projects"."organizationId",
+          "projects"."id"
         from
           "projects"
-        where
-          "projects"."organizationId" = "apiKeys"."organizationId"
-          and "projects"."id" = :targetId
-          and (
-            "apiKeys"."projectIds" is null
-            or "projects"."id" in (
-              select
-                value
-              from
-                json_each("apiKeys"."projectIds")
-            )
-          )
+      ) is true
+      and (
+        "apiKeys"."projectIds" is null
+        or :targetId in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
       )
     end
   ) as "targetIsPinned",
@@ -872,11 +952,16 @@ select
                 1
               from
                 "sessions"
-                join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                and "projects"."id" = "sessions"."projectId"
               where
                 "sessions"."organizationId" = "counted"."organizationId"
                 and "sessions"."id" = "counted"."resourceId"
+                and ("sessions"."organizationId", "sessions"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) is true
                 and true
             )
             when 'pull_request' then exists (
@@ -884,23 +969,26 @@ select
                 1
               from
                 "pullRequests"
-                join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                and "projects"."id" = "pullRequests"."projectId"
               where
                 "pullRequests"."organizationId" = "counted"."organizationId"
                 and "pullRequests"."id" = "counted"."resourceId"
+                and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                  select
+                    "projects"."organizationId",
+                    "projects"."id"
+                  from
+                    "projects"
+                ) is true
                 and true
             )
-            else exists (
+            else ("counted"."organizationId", "counted"."resourceId") in (
               select
-                1
+                "projects"."organizationId",
+                "projects"."id"
               from
                 "projects"
-              where
-                "projects"."organizationId" = "counted"."organizationId"
-                and "projects"."id" = "counted"."resourceId"
-                and true
-            )
+            ) is true
+            and true
           end
         )
     ) < :pinLimit
@@ -1016,14 +1104,19 @@ from
                           1
                         from
                           "sessions"
-                          join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                          and "projects"."id" = "sessions"."projectId"
                         where
                           "sessions"."organizationId" = "apiKeys"."organizationId"
                           and "sessions"."id" = :resourceId
+                          and ("sessions"."organizationId", "sessions"."projectId") in (
+                            select
+                              "projects"."organizationId",
+                              "projects"."id"
+                            from
+                              "projects"
+                          ) is true
                           and (
                             "apiKeys"."projectIds" is null
-                            or "projects"."id" in (
+                            or "sessions"."projectId" in (
                               select
                                 value
                               from
@@ -1036,14 +1129,19 @@ from
                           1
                         from
                           "pullRequests"
-                          join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                          and "projects"."id" = "pullRequests"."projectId"
                         where
                           "pullRequests"."organizationId" = "apiKeys"."organizationId"
                           and "pullRequests"."id" = :resourceId
+                          and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                            select
+                              "projects"."organizationId",
+                              "projects"."id"
+                            from
+                              "projects"
+                          ) is true
                           and (
                             "apiKeys"."projectIds" is null
-                            or "projects"."id" in (
+                            or "pullRequests"."projectId" in (
                               select
                                 value
                               from
@@ -1051,23 +1149,21 @@ from
                             )
                           )
                       )
-                      else exists (
+                      else ("apiKeys"."organizationId", :resourceId) in (
                         select
-                          1
+                          "projects"."organizationId",
+                          "projects"."id"
                         from
                           "projects"
-                        where
-                          "projects"."organizationId" = "apiKeys"."organizationId"
-                          and "projects"."id" = :resourceId
-                          and (
-                            "apiKeys"."projectIds" is null
-                            or "projects"."id" in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
-                          )
+                      ) is true
+                      and (
+                        "apiKeys"."projectIds" is null
+                        or :resourceId in (
+                          select
+                            value
+                          from
+                            json_each("apiKeys"."projectIds")
+                        )
                       )
                     end
                   )
@@ -1080,14 +1176,19 @@ from
                             1
                           from
                             "sessions"
-                            join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                            and "projects"."id" = "sessions"."projectId"
                           where
                             "sessions"."organizationId" = "apiKeys"."organizationId"
                             and "sessions"."id" = :targetId
+                            and ("sessions"."organizationId", "sessions"."projectId") in (
+                              select
+                                "projects"."organizationId",
+                                "projects"."id"
+                              from
+                                "projects"
+                            ) is true
                             and (
                               "apiKeys"."projectIds" is null
-                              or "projects"."id" in (
+                              or "sessions"."projectId" in (
                                 select
                                   value
                                 from
@@ -1100,14 +1201,19 @@ from
                             1
                           from
                             "pullRequests"
-                            join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                            and "projects"."id" = "pullRequests"."projectId"
                           where
                             "pullRequests"."organizationId" = "apiKeys"."organizationId"
                             and "pullRequests"."id" = :targetId
+                            and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                              select
+                                "projects"."organizationId",
+                                "projects"."id"
+                              from
+                                "projects"
+                            ) is true
                             and (
                               "apiKeys"."projectIds" is null
-                              or "projects"."id" in (
+                              or "pullRequests"."projectId" in (
                                 select
                                   value
                                 from
@@ -1115,23 +1221,21 @@ from
                               )
                             )
                         )
-                        else exists (
+                        else ("apiKeys"."organizationId", :targetId) in (
                           select
-                            1
+                            "projects"."organizationId",
+                            "projects"."id"
                           from
                             "projects"
-                          where
-                            "projects"."organizationId" = "apiKeys"."organizationId"
-                            and "projects"."id" = :targetId
-                            and (
-                              "apiKeys"."projectIds" is null
-                              or "projects"."id" in (
-                                select
-                                  value
-                                from
-                                  json_each("apiKeys"."projectIds")
-                              )
-                            )
+                        ) is true
+                        and (
+                          "apiKeys"."projectIds" is null
+                          or :targetId in (
+                            select
+                              value
+                            from
+                              json_each("apiKeys"."projectIds")
+                          )
                         )
                       end
                     )
@@ -1154,11 +1258,16 @@ from
                                   1
                                 from
                                   "sessions"
-                                  join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                                  and "projects"."id" = "sessions"."projectId"
                                 where
                                   "sessions"."organizationId" = "counted"."organizationId"
                                   and "sessions"."id" = "counted"."resourceId"
+                                  and ("sessions"."organizationId", "sessions"."projectId") in (
+                                    select
+                                      "projects"."organizationId",
+                                      "projects"."id"
+                                    from
+                                      "projects"
+                                  ) is true
                                   and true
                               )
                               when 'pull_request' then exists (
@@ -1166,23 +1275,26 @@ from
                                   1
                                 from
                                   "pullRequests"
-                                  join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                                  and "projects"."id" = "pullRequests"."projectId"
                                 where
                                   "pullRequests"."organizationId" = "counted"."organizationId"
                                   and "pullRequests"."id" = "counted"."resourceId"
+                                  and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                                    select
+                                      "projects"."organizationId",
+                                      "projects"."id"
+                                    from
+                                      "projects"
+                                  ) is true
                                   and true
                               )
-                              else exists (
+                              else ("counted"."organizationId", "counted"."resourceId") in (
                                 select
-                                  1
+                                  "projects"."organizationId",
+                                  "projects"."id"
                                 from
                                   "projects"
-                                where
-                                  "projects"."organizationId" = "counted"."organizationId"
-                                  and "projects"."id" = "counted"."resourceId"
-                                  and true
-                              )
+                              ) is true
+                              and true
                             end
                           )
                       ) < :pinLimit
@@ -1245,14 +1357,19 @@ where
               1
             from
               "sessions"
-              join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-              and "projects"."id" = "sessions"."projectId"
             where
               "sessions"."organizationId" = "apiKeys"."organizationId"
               and "sessions"."id" = :resourceId
+              and ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
               and (
                 "apiKeys"."projectIds" is null
-                or "projects"."id" in (
+                or "sessions"."projectId" in (
                   select
                     value
                   from
@@ -1265,14 +1382,19 @@ where
               1
             from
               "pullRequests"
-              join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-              and "projects"."id" = "pullRequests"."projectId"
             where
               "pullRequests"."organizationId" = "apiKeys"."organizationId"
               and "pullRequests"."id" = :resourceId
+              and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
               and (
                 "apiKeys"."projectIds" is null
-                or "projects"."id" in (
+                or "pullRequests"."projectId" in (
                   select
                     value
                   from
@@ -1280,23 +1402,21 @@ where
                 )
               )
           )
-          else exists (
+          else ("apiKeys"."organizationId", :resourceId) in (
             select
-              1
+              "projects"."organizationId",
+              "projects"."id"
             from
               "projects"
-            where
-              "projects"."organizationId" = "apiKeys"."organizationId"
-              and "projects"."id" = :resourceId
-              and (
-                "apiKeys"."projectIds" is null
-                or "projects"."id" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-              )
+          ) is true
+          and (
+            "apiKeys"."projectIds" is null
+            or :resourceId in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
           )
         end
       )
@@ -1318,11 +1438,16 @@ where
                       1
                     from
                       "sessions"
-                      join "projects" on "projects"."organizationId" = "sessions"."organizationId"
-                      and "projects"."id" = "sessions"."projectId"
                     where
                       "sessions"."organizationId" = "counted"."organizationId"
                       and "sessions"."id" = "counted"."resourceId"
+                      and ("sessions"."organizationId", "sessions"."projectId") in (
+                        select
+                          "projects"."organizationId",
+                          "projects"."id"
+                        from
+                          "projects"
+                      ) is true
                       and true
                   )
                   when 'pull_request' then exists (
@@ -1330,23 +1455,26 @@ where
                       1
                     from
                       "pullRequests"
-                      join "projects" on "projects"."organizationId" = "pullRequests"."organizationId"
-                      and "projects"."id" = "pullRequests"."projectId"
                     where
                       "pullRequests"."organizationId" = "counted"."organizationId"
                       and "pullRequests"."id" = "counted"."resourceId"
+                      and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
+                        select
+                          "projects"."organizationId",
+                          "projects"."id"
+                        from
+                          "projects"
+                      ) is true
                       and true
                   )
-                  else exists (
+                  else ("counted"."organizationId", "counted"."resourceId") in (
                     select
-                      1
+                      "projects"."organizationId",
+                      "projects"."id"
                     from
                       "projects"
-                    where
-                      "projects"."organizationId" = "counted"."organizationId"
-                      and "projects"."id" = "counted"."resourceId"
-                      and true
-                  )
+                  ) is true
+                  and true
                 end
               )
           ) < :pinLimit
@@ -1361,11 +1489,10 @@ select
   "own"."resourceType",
   "own"."resourceId",
   "own"."createdAt",
+  "own"."position",
   coalesce("sessions"."name", "pullRequests"."name", "projects"."name") as "name",
   coalesce("sessions"."projectId", "pullRequests"."projectId") as "projectId",
-  case "own"."resourceType"
-    when 'project' then "projects"."archivedAt"
-  end as "archivedAt"
+  "projects"."archivedAt"
 from
   "apiKeys"
   inner join "pins" "own" on (
@@ -1384,14 +1511,11 @@ from
       when 'pull_request' then "own"."resourceId"
     end
   )
-  inner join "projects" on (
+  left join "projects" on (
     "projects"."organizationId" = "own"."organizationId"
-    and "projects"."id" = coalesce(
-      coalesce("sessions"."projectId", "pullRequests"."projectId"),
-      case "own"."resourceType"
-        when 'project' then "own"."resourceId"
-      end
-    )
+    and "projects"."id" = case "own"."resourceType"
+      when 'project' then "own"."resourceId"
+    end
   )
 where
   (
@@ -1407,14 +1531,33 @@ where
       )
     )
     and (
-      "apiKeys"."projectIds" is null
-      or "projects"."id" in (
+      (
+        "own"."organizationId",
+        coalesce(coalesce("sessions"."projectId", "pullRequests"."projectId"), "projects"."id")
+      ) in (
         select
-          value
+          "projects"."organizationId",
+          "projects"."id"
         from
-          json_each("apiKeys"."projectIds")
+          "projects"
+      ) is true
+      and (
+        "apiKeys"."projectIds" is null
+        or coalesce(coalesce("sessions"."projectId", "pullRequests"."projectId"), "projects"."id") in (
+          select
+            value
+          from
+            json_each(
+              (
+                select
+                  "apiKeys"."projectIds"
+                from
+                  "apiKeys"
+                where
+                  "apiKeys"."hash" = :keyHash
+              )
+            )
+        )
       )
     )
-  )
-order by
-  "own"."position" asc;
+  );

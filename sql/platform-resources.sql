@@ -1263,15 +1263,13 @@ select
     )
   ) as "isInReach",
   (
-    exists (
+    ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "pullRequests"."organizationId"
-        and "projects"."id" = "pullRequests"."projectId"
-    )
+    ) is true
     or (
       "pullRequests"."id" is null
       and "deletions"."resourceId" is null
@@ -1383,15 +1381,13 @@ where
     )
     and (
       (
-        exists (
+        ("pullRequests"."organizationId", "pullRequests"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "pullRequests"."organizationId"
-            and "projects"."id" = "pullRequests"."projectId"
-        )
+        ) is true
         or (
           "pullRequests"."id" is null
           and "deletions"."resourceId" is null
@@ -1471,15 +1467,13 @@ select
     )
   ) as "isInReach",
   (
-    exists (
+    ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "pullRequests"."organizationId"
-        and "projects"."id" = "pullRequests"."projectId"
-    )
+    ) is true
     or (
       "pullRequests"."id" is null
       and "deletions"."resourceId" is null
@@ -1550,15 +1544,13 @@ where
     )
     and (
       (
-        exists (
+        ("pullRequests"."organizationId", "pullRequests"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "pullRequests"."organizationId"
-            and "projects"."id" = "pullRequests"."projectId"
-        )
+        ) is true
         or (
           "pullRequests"."id" is null
           and "deletions"."resourceId" is null
@@ -1618,15 +1610,13 @@ where
       )
       and ("apiKeys"."projectIds" is null)
     )
-    and exists (
+    and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "pullRequests"."organizationId"
-        and "projects"."id" = "pullRequests"."projectId"
-    )
+    ) is true
   )
 order by
   "pullRequests"."id" asc
@@ -1753,15 +1743,13 @@ select
     )
   ) as "isInReach",
   (
-    exists (
+    ("pullRequests"."organizationId", "pullRequests"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "pullRequests"."organizationId"
-        and "projects"."id" = "pullRequests"."projectId"
-    )
+    ) is true
     or (
       "pullRequests"."id" is null
       and "deletions"."resourceId" is null
@@ -1849,15 +1837,13 @@ where
     )
     and (
       (
-        exists (
+        ("pullRequests"."organizationId", "pullRequests"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "pullRequests"."organizationId"
-            and "projects"."id" = "pullRequests"."projectId"
-        )
+        ) is true
         or (
           "pullRequests"."id" is null
           and "deletions"."resourceId" is null
@@ -1929,15 +1915,13 @@ where
           )
           and (
             (
-              exists (
+              ("pullRequests"."organizationId", "pullRequests"."projectId") in (
                 select
-                  1
+                  "projects"."organizationId",
+                  "projects"."id"
                 from
                   "projects"
-                where
-                  "projects"."organizationId" = "pullRequests"."organizationId"
-                  and "projects"."id" = "pullRequests"."projectId"
-              )
+              ) is true
               or (
                 "pullRequests"."id" is null
                 and "deletions"."resourceId" is null
@@ -1998,15 +1982,13 @@ select
     )
   ) as "isInReach",
   (
-    exists (
+    ("sessions"."organizationId", "sessions"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-    )
+    ) is true
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -2118,15 +2100,13 @@ where
     )
     and (
       (
-        exists (
+        ("sessions"."organizationId", "sessions"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "sessions"."organizationId"
-            and "projects"."id" = "sessions"."projectId"
-        )
+        ) is true
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -2206,15 +2186,13 @@ select
     )
   ) as "isInReach",
   (
-    exists (
+    ("sessions"."organizationId", "sessions"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-    )
+    ) is true
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -2285,15 +2263,13 @@ where
     )
     and (
       (
-        exists (
+        ("sessions"."organizationId", "sessions"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "sessions"."organizationId"
-            and "projects"."id" = "sessions"."projectId"
-        )
+        ) is true
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -2353,15 +2329,13 @@ where
       )
       and ("apiKeys"."projectIds" is null)
     )
-    and exists (
+    and ("sessions"."organizationId", "sessions"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-    )
+    ) is true
   )
 order by
   "sessions"."id" asc
@@ -2488,15 +2462,13 @@ select
     )
   ) as "isInReach",
   (
-    exists (
+    ("sessions"."organizationId", "sessions"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-    )
+    ) is true
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -2584,15 +2556,13 @@ where
     )
     and (
       (
-        exists (
+        ("sessions"."organizationId", "sessions"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "sessions"."organizationId"
-            and "projects"."id" = "sessions"."projectId"
-        )
+        ) is true
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -2664,15 +2634,13 @@ where
           )
           and (
             (
-              exists (
+              ("sessions"."organizationId", "sessions"."projectId") in (
                 select
-                  1
+                  "projects"."organizationId",
+                  "projects"."id"
                 from
                   "projects"
-                where
-                  "projects"."organizationId" = "sessions"."organizationId"
-                  and "projects"."id" = "sessions"."projectId"
-              )
+              ) is true
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null

@@ -60,15 +60,13 @@ where
     )
     and (
       (
-        exists (
+        ("sessions"."organizationId", "sessions"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "sessions"."organizationId"
-            and "projects"."id" = "sessions"."projectId"
-        )
+        ) is true
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -81,15 +79,13 @@ where
         or not (
           (
             (
-              exists (
+              ("sessions"."organizationId", "sessions"."projectId") in (
                 select
-                  1
+                  "projects"."organizationId",
+                  "projects"."id"
                 from
                   "projects"
-                where
-                  "projects"."organizationId" = "sessions"."organizationId"
-                  and "projects"."id" = "sessions"."projectId"
-              )
+              ) is true
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -168,15 +164,13 @@ where
       )
       and (
         (
-          exists (
+          ("sessions"."organizationId", "sessions"."projectId") in (
             select
-              1
+              "projects"."organizationId",
+              "projects"."id"
             from
               "projects"
-            where
-              "projects"."organizationId" = "sessions"."organizationId"
-              and "projects"."id" = "sessions"."projectId"
-          )
+          ) is true
           or (
             "sessions"."id" is null
             and "deletions"."resourceId" is null
@@ -300,15 +294,13 @@ where
     )
     and (
       (
-        exists (
+        ("sessions"."organizationId", "sessions"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "sessions"."organizationId"
-            and "projects"."id" = "sessions"."projectId"
-        )
+        ) is true
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -361,15 +353,13 @@ select
     )
   ) as "sessionIsInReach",
   (
-    exists (
+    ("sessions"."organizationId", "sessions"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-    )
+    ) is true
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -380,15 +370,13 @@ select
     or not (
       (
         (
-          exists (
+          ("sessions"."organizationId", "sessions"."projectId") in (
             select
-              1
+              "projects"."organizationId",
+              "projects"."id"
             from
               "projects"
-            where
-              "projects"."organizationId" = "sessions"."organizationId"
-              and "projects"."id" = "sessions"."projectId"
-          )
+          ) is true
           or (
             "sessions"."id" is null
             and "deletions"."resourceId" is null
@@ -484,15 +472,13 @@ where
           )
           and (
             (
-              exists (
+              ("sessions"."organizationId", "sessions"."projectId") in (
                 select
-                  1
+                  "projects"."organizationId",
+                  "projects"."id"
                 from
                   "projects"
-                where
-                  "projects"."organizationId" = "sessions"."organizationId"
-                  and "projects"."id" = "sessions"."projectId"
-              )
+              ) is true
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -505,15 +491,13 @@ where
               or not (
                 (
                   (
-                    exists (
+                    ("sessions"."organizationId", "sessions"."projectId") in (
                       select
-                        1
+                        "projects"."organizationId",
+                        "projects"."id"
                       from
                         "projects"
-                      where
-                        "projects"."organizationId" = "sessions"."organizationId"
-                        and "projects"."id" = "sessions"."projectId"
-                    )
+                    ) is true
                     or (
                       "sessions"."id" is null
                       and "deletions"."resourceId" is null
@@ -562,15 +546,13 @@ select
     )
   ) as "sessionIsInReach",
   (
-    exists (
+    ("sessions"."organizationId", "sessions"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-    )
+    ) is true
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -685,15 +667,13 @@ where
     )
     and (
       (
-        exists (
+        ("sessions"."organizationId", "sessions"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "sessions"."organizationId"
-            and "projects"."id" = "sessions"."projectId"
-        )
+        ) is true
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -761,15 +741,13 @@ select
     )
   ) as "sessionIsInReach",
   (
-    exists (
+    ("sessions"."organizationId", "sessions"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-    )
+    ) is true
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -780,15 +758,13 @@ select
     or not (
       (
         (
-          exists (
+          ("sessions"."organizationId", "sessions"."projectId") in (
             select
-              1
+              "projects"."organizationId",
+              "projects"."id"
             from
               "projects"
-            where
-              "projects"."organizationId" = "sessions"."organizationId"
-              and "projects"."id" = "sessions"."projectId"
-          )
+          ) is true
           or (
             "sessions"."id" is null
             and "deletions"."resourceId" is null
@@ -848,15 +824,13 @@ select
     )
   ) as "sessionIsInReach",
   (
-    exists (
+    ("sessions"."organizationId", "sessions"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-    )
+    ) is true
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null
@@ -993,15 +967,13 @@ where
     )
     and (
       (
-        exists (
+        ("sessions"."organizationId", "sessions"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "sessions"."organizationId"
-            and "projects"."id" = "sessions"."projectId"
-        )
+        ) is true
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -1014,15 +986,13 @@ where
         or not (
           (
             (
-              exists (
+              ("sessions"."organizationId", "sessions"."projectId") in (
                 select
-                  1
+                  "projects"."organizationId",
+                  "projects"."id"
                 from
                   "projects"
-                where
-                  "projects"."organizationId" = "sessions"."organizationId"
-                  and "projects"."id" = "sessions"."projectId"
-              )
+              ) is true
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -1094,15 +1064,13 @@ where
     )
     and (
       (
-        exists (
+        ("sessions"."organizationId", "sessions"."projectId") in (
           select
-            1
+            "projects"."organizationId",
+            "projects"."id"
           from
             "projects"
-          where
-            "projects"."organizationId" = "sessions"."organizationId"
-            and "projects"."id" = "sessions"."projectId"
-        )
+        ) is true
         or (
           "sessions"."id" is null
           and "deletions"."resourceId" is null
@@ -1115,15 +1083,13 @@ where
         or not (
           (
             (
-              exists (
+              ("sessions"."organizationId", "sessions"."projectId") in (
                 select
-                  1
+                  "projects"."organizationId",
+                  "projects"."id"
                 from
                   "projects"
-                where
-                  "projects"."organizationId" = "sessions"."organizationId"
-                  and "projects"."id" = "sessions"."projectId"
-              )
+              ) is true
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -1192,15 +1158,13 @@ where
           )
           and (
             (
-              exists (
+              ("sessions"."organizationId", "sessions"."projectId") in (
                 select
-                  1
+                  "projects"."organizationId",
+                  "projects"."id"
                 from
                   "projects"
-                where
-                  "projects"."organizationId" = "sessions"."organizationId"
-                  and "projects"."id" = "sessions"."projectId"
-              )
+              ) is true
               or (
                 "sessions"."id" is null
                 and "deletions"."resourceId" is null
@@ -1261,15 +1225,13 @@ select
     )
   ) as "sessionIsInReach",
   (
-    exists (
+    ("sessions"."organizationId", "sessions"."projectId") in (
       select
-        1
+        "projects"."organizationId",
+        "projects"."id"
       from
         "projects"
-      where
-        "projects"."organizationId" = "sessions"."organizationId"
-        and "projects"."id" = "sessions"."projectId"
-    )
+    ) is true
     or (
       "sessions"."id" is null
       and "deletions"."resourceId" is null

@@ -293,7 +293,34 @@ describe('the rows that are read', () => {
     )
     expect(many).toEqual(few)
   })
+
+  it('are one for each item of a list, and one more for what is pinned', async () => {
+    const workspace = await Workspace.create()
+    const projectIds = [await workspace.addProject(), await workspace.addProject()]
+    for (let index = 0; index < ITEMS; index++) {
+      const projectId = projectIds[index % 2] ?? ''
+      await workspace.addPullRequest(projectId)
+      await workspace.pin('session', await workspace.addSession(projectId))
+    }
+    const key = await used(await workspace.addKey())
+    const restricted = await used(await workspace.addKey({ projectIds }))
+    const sent: [operationId: string, limit: number, example: Omit<Example, 'ids'>, key: string][] = [
+      ['listSessions', ITEMS + 3, { path: '/v1/sessions' }, key],
+      ['listPullRequests', ITEMS + 3, { path: '/v1/pull-requests' }, key],
+      ['listPins', 2 * ITEMS + 3, { path: '/v1/pins?expand=resource' }, key],
+      // The list of its projects is read once, and not for each pin.
+      ['listPins', 2 * ITEMS + 6, { path: '/v1/pins' }, restricted],
+    ]
+    for (const [operationId, limit, example, sender] of sent) {
+      const { status, use } = await counted(operationId, { ...example, ids: [] }, sender)
+      expect([operationId, status, use.calls]).toEqual([operationId, 200, 1])
+      expect(use.rowsRead, operationId).toBeLessThanOrEqual(limit)
+    }
+  })
 })
+
+/** On a page of a list without a limit, and the most pins of a user. */
+const ITEMS = 50
 
 /** More than there are. */
 const WIDE_QUOTAS = {

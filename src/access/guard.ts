@@ -25,11 +25,17 @@ export const mayAct = and(isCallersKey, isLive, isInScope)
 /** The guard for what belongs to a user: the user that the caller acts as, or NULL. */
 export const callerUser = sql<string>`(select ${apiKeys.userId} from ${apiKeys} where ${mayAct})`
 
-/** Of the caller's key in `apiKeys`: 1 if it may use the project. */
-export function isInReach(projectId: SQLWrapper): SQL<0 | 1> {
-  const isListed = sql`${projectId} in (select value from json_each(${apiKeys.projectIds}))`
+/**
+ * Of the caller's key in `apiKeys`: 1 if it may use the project.
+ * @param projectIds the projects that the key is restricted to, if not those of the joined key.
+ */
+export function isInReach(projectId: SQLWrapper, projectIds: SQLWrapper = apiKeys.projectIds): SQL<0 | 1> {
+  const isListed = sql`${projectId} in (select value from json_each(${projectIds}))`
   return sql<0 | 1>`(${apiKeys.projectIds} is null or ${isListed})`
 }
+
+/** For `isInReach` of many rows: as it depends on none of them, SQLite reads the list once and not for each row. */
+export const callersProjectIds = sql`(select ${apiKeys.projectIds} from ${apiKeys} where ${isCallersKey})`
 
 /** Of the caller's key in `apiKeys`: true if it is not restricted to projects. Required by organization-wide resources. */
 export const isUnrestricted = isNull(apiKeys.projectIds)

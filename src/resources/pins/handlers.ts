@@ -28,7 +28,9 @@ export const updatePin = endpoint(updatePinContract, async ({ params, body }, co
 
 export const listPins = endpoint(listPinsContract, async ({ query }, context) => {
   const [, pins] = await context.run(authorized, [selectPins], {})
-  const items = pins.map(({ name, projectId, archivedAt, ...pin }) =>
+  // D1 would count each row twice if SQLite sorted them.
+  const inOrder = pins.toSorted((a, b) => a.position - b.position)
+  const items = inOrder.map(({ position, name, projectId, archivedAt, ...pin }) =>
     query.expand ? { ...pin, resource: { id: pin.resourceId, name, projectId, archivedAt } } : pin,
   )
   return { body: { items, nextCursor: null } }

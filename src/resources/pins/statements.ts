@@ -1,7 +1,8 @@
 /** Pins, in SQL: the order is one list for each user, of integers with gaps between them. */
-import { and, asc, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { callerUser, isInReach, now } from '../../access/guard.ts'
+import { callersProjectIds, callerUser, isInReach, now } from '../../access/guard.ts'
+import { hasProject, type ResourceTable } from '../../access/platform-resource.ts'
 import {
   authorized,
   isNew,
@@ -36,14 +37,12 @@ function resourceExists(
   isIncluded: ProjectCondition,
 ): SQL<0 | 1> {
   const hasInProject = (table: typeof sessions | typeof pullRequests) =>
-    sql`select 1 from ${table} join ${projects}
-        on ${projects.organizationId} = ${table.organizationId} and ${projects.id} = ${table.projectId}
-        where ${table.organizationId} = ${organizationId} and ${table.id} = ${id} and ${isIncluded(projects.id)}`
+    sql`select 1 from ${table} where ${table.organizationId} = ${organizationId} and ${table.id} = ${id}
+        and ${hasProject(table)} and ${isIncluded(table.projectId)}`
   return sql<0 | 1>`case ${type}
     when 'session' then exists (${hasInProject(sessions)})
     when 'pull_request' then exists (${hasInProject(pullRequests)})
-    else exists (select 1 from ${projects} where ${projects.organizationId} = ${organizationId}
-                 and ${projects.id} = ${id} and ${isIncluded(projects.id)}) end`
+    else ${hasProject({ organizationId, projectId: id })} and ${isIncluded(id)} end`
 }
 
 /** The resource exists in the caller's organization, in a project within the reach of its key. */
@@ -204,12 +203,16 @@ const pin = { resourceType: own.resourceType, resourceId: own.resourceId, create
 
 const isCallers = and(eq(own.organizationId, apiKeys.organizationId), eq(own.userId, apiKeys.userId))
 
-/** The ID of the pinned resource if it has the type, otherwise NULL. */
-const pinnedId = (type: string) =>
-  sql`case ${own.resourceType} when ${sql.raw(`'${type}'`)} then ${own.resourceId} end`
-/** The project of the pinned session or pull request. */
+/** Joins the pinned resource if it has the type. For another type, the ID is NULL, so nothing is looked up. */
+const pinnedIn = (type: 'session' | 'pull_request' | 'project', table: ResourceTable) =>
+  and(
+    eq(table.organizationId, own.organizationId),
+    eq(table.id, sql`case ${own.resourceType} when ${sql.raw(`'${type}'`)} then ${own.resourceId} end`),
+  )
+
 const itsProjectId = sql<string | null>`coalesce(${sessions.projectId}, ${pullRequests.projectId})`
-const archivedAt = sql<string | null>`case ${own.resourceType} when 'project' then ${projects.archivedAt} end`
+/** The project that is pinned, or that has what is pinned; NULL if that was deleted. */
+const projectId = sql<string>`coalesce(${itsProjectId}, ${projects.id})`
 
 /** The pins of resources that exist within the reach of the key, each with its resource. */
 export const selectPins = guarded(() =>
@@ -217,29 +220,20 @@ export const selectPins = guarded(() =>
     .rows(
       {
         ...pin,
+        position: own.position,
         name: sql<string>`coalesce(${sessions.name}, ${pullRequests.name}, ${projects.name})`.as('name'),
         projectId: itsProjectId.as('projectId'),
-        archivedAt: archivedAt.as('archivedAt'),
+        archivedAt: projects.archivedAt,
       },
-      isInReach(projects.id),
-    )
-    .innerJoin(own, isCallers)
-    .leftJoin(
-      sessions,
-      and(eq(sessions.organizationId, own.organizationId), eq(sessions.id, pinnedId('session'))),
-    )
-    .leftJoin(
-      pullRequests,
-      and(eq(pullRequests.organizationId, own.organizationId), eq(pullRequests.id, pinnedId('pull_request'))),
-    )
-    .innerJoin(
-      projects,
       and(
-        eq(projects.organizationId, own.organizationId),
-        eq(projects.id, sql`coalesce(${itsProjectId}, ${pinnedId('project')})`),
+        hasProject({ organizationId: own.organizationId, projectId }),
+        isInReach(projectId, callersProjectIds),
       ),
     )
-    .orderBy(asc(own.position)),
+    .innerJoin(own, isCallers)
+    .leftJoin(sessions, pinnedIn('session', sessions))
+    .leftJoin(pullRequests, pinnedIn('pull_request', pullRequests))
+    .leftJoin(projects, pinnedIn('project', projects)),
 )
 
 export const pinnable = requiring(
