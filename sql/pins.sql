@@ -508,7 +508,10 @@ select
   :resourceType as "resourceType",
   :resourceId as "resourceId",
   coalesce(
-    ("targetPosition" + "neighbourPosition") / 2,
+    case abs("targetPosition" - "neighbourPosition")
+      when 2 then ("targetPosition" + "neighbourPosition") / 2
+      else ("targetPosition" + "neighbourPosition") / 4 * 2
+    end,
     "targetPosition" + cast(:direction as integer) * 1073741824
   ) as "position",
   :now as "createdAt"
@@ -766,6 +769,8 @@ from
           end
         )
       )
+    limit
+      1
   ) "placement"
 where
   case
@@ -1011,317 +1016,48 @@ where
   "apiKeys"."hash" = :keyHash;
 
 -- renumber
-update "pins"
-set
-  "position" = "rank" * 1073741824
+insert into
+  "pins" ("organizationId", "userId", "resourceType", "resourceId", "position", "createdAt")
+select
+  "pins"."organizationId",
+  "pins"."userId",
+  "pins"."resourceType",
+  "pins"."resourceId",
+  row_number() over (
+    order by
+      "pins"."position"
+  ) * 1073741824 as "position",
+  "pins"."createdAt"
 from
-  (
-    select
-      "pins"."organizationId",
-      "pins"."userId",
-      "pins"."resourceType",
-      "pins"."resourceId",
-      row_number() over (
-        order by
-          "pins"."position"
-      ) as "rank"
-    from
-      "apiKeys"
-      inner join "pins" on (
-        "pins"."organizationId" = "apiKeys"."organizationId"
-        and "pins"."userId" = "apiKeys"."userId"
-      )
-    where
-      (
-        (
-          "apiKeys"."hash" = :keyHash
-          and case
-            when "apiKeys"."revokedAt" is not null then 'revoked'
-            when "apiKeys"."expiresAt" <= :now then 'expired'
-          end is null
-          and (
-            :scope is null
-            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-          )
-        )
-        and exists (
-          select
-            1
-          from
-            (
-              select
-                "target"."organizationId",
-                "target"."userId",
-                "target"."position" as "targetPosition",
-                (
-                  select
-                    cast(:direction as integer) * min(cast(:direction as integer) * "position")
-                  from
-                    "pins" "other"
-                  where
-                    (
-                      "other"."organizationId" = "target"."organizationId"
-                      and "other"."userId" = "target"."userId"
-                      and not (
-                        "other"."resourceType" = :resourceType
-                        and "other"."resourceId" = :resourceId
-                      )
-                      and cast(:direction as integer) * "other"."position" > cast(:direction as integer) * "target"."position"
-                    )
-                ) as "neighbourPosition",
-                "own"."position" as "ownPosition"
-              from
-                "apiKeys"
-                left join "pins" "own" on (
-                  "own"."organizationId" = "apiKeys"."organizationId"
-                  and "own"."userId" = "apiKeys"."userId"
-                  and "own"."resourceType" = :resourceType
-                  and "own"."resourceId" = :resourceId
-                )
-                left join "pins" "target" on (
-                  "target"."organizationId" = "apiKeys"."organizationId"
-                  and "target"."userId" = "apiKeys"."userId"
-                  and "target"."resourceType" = :targetType
-                  and "target"."resourceId" = :targetId
-                )
-              where
-                (
-                  (
-                    "apiKeys"."hash" = :keyHash
-                    and case
-                      when "apiKeys"."revokedAt" is not null then 'revoked'
-                      when "apiKeys"."expiresAt" <= :now then 'expired'
-                    end is null
-                    and (
-                      :scope is null
-                      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-                    )
-                  )
-                  and (
-                    case :resourceType
-                      when 'session' then exists (
-                        select
-                          1
-                        from
-                          "sessions"
-                        where
-                          "sessions"."organizationId" = "apiKeys"."organizationId"
-                          and "sessions"."id" = :resourceId
-                          and ("sessions"."organizationId", "sessions"."projectId") in (
-                            select
-                              "projects"."organizationId",
-                              "projects"."id"
-                            from
-                              "projects"
-                          ) is true
-                          and (
-                            "apiKeys"."projectIds" is null
-                            or "sessions"."projectId" in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
-                          )
-                      )
-                      when 'pull_request' then exists (
-                        select
-                          1
-                        from
-                          "pullRequests"
-                        where
-                          "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                          and "pullRequests"."id" = :resourceId
-                          and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                            select
-                              "projects"."organizationId",
-                              "projects"."id"
-                            from
-                              "projects"
-                          ) is true
-                          and (
-                            "apiKeys"."projectIds" is null
-                            or "pullRequests"."projectId" in (
-                              select
-                                value
-                              from
-                                json_each("apiKeys"."projectIds")
-                            )
-                          )
-                      )
-                      else ("apiKeys"."organizationId", :resourceId) in (
-                        select
-                          "projects"."organizationId",
-                          "projects"."id"
-                        from
-                          "projects"
-                      ) is true
-                      and (
-                        "apiKeys"."projectIds" is null
-                        or :resourceId in (
-                          select
-                            value
-                          from
-                            json_each("apiKeys"."projectIds")
-                        )
-                      )
-                    end
-                  )
-                  and (
-                    (
-                      "target"."position" is not null
-                      and case :targetType
-                        when 'session' then exists (
-                          select
-                            1
-                          from
-                            "sessions"
-                          where
-                            "sessions"."organizationId" = "apiKeys"."organizationId"
-                            and "sessions"."id" = :targetId
-                            and ("sessions"."organizationId", "sessions"."projectId") in (
-                              select
-                                "projects"."organizationId",
-                                "projects"."id"
-                              from
-                                "projects"
-                            ) is true
-                            and (
-                              "apiKeys"."projectIds" is null
-                              or "sessions"."projectId" in (
-                                select
-                                  value
-                                from
-                                  json_each("apiKeys"."projectIds")
-                              )
-                            )
-                        )
-                        when 'pull_request' then exists (
-                          select
-                            1
-                          from
-                            "pullRequests"
-                          where
-                            "pullRequests"."organizationId" = "apiKeys"."organizationId"
-                            and "pullRequests"."id" = :targetId
-                            and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                              select
-                                "projects"."organizationId",
-                                "projects"."id"
-                              from
-                                "projects"
-                            ) is true
-                            and (
-                              "apiKeys"."projectIds" is null
-                              or "pullRequests"."projectId" in (
-                                select
-                                  value
-                                from
-                                  json_each("apiKeys"."projectIds")
-                              )
-                            )
-                        )
-                        else ("apiKeys"."organizationId", :targetId) in (
-                          select
-                            "projects"."organizationId",
-                            "projects"."id"
-                          from
-                            "projects"
-                        ) is true
-                        and (
-                          "apiKeys"."projectIds" is null
-                          or :targetId in (
-                            select
-                              value
-                            from
-                              json_each("apiKeys"."projectIds")
-                          )
-                        )
-                      end
-                    )
-                  )
-                  and (
-                    case
-                      when "own"."position" is not null then true
-                      else (
-                        select
-                          count(*)
-                        from
-                          "pins" "counted"
-                        where
-                          (
-                            "counted"."organizationId" = "apiKeys"."organizationId"
-                            and "counted"."userId" = "apiKeys"."userId"
-                            and case "counted"."resourceType"
-                              when 'session' then exists (
-                                select
-                                  1
-                                from
-                                  "sessions"
-                                where
-                                  "sessions"."organizationId" = "counted"."organizationId"
-                                  and "sessions"."id" = "counted"."resourceId"
-                                  and ("sessions"."organizationId", "sessions"."projectId") in (
-                                    select
-                                      "projects"."organizationId",
-                                      "projects"."id"
-                                    from
-                                      "projects"
-                                  ) is true
-                                  and true
-                              )
-                              when 'pull_request' then exists (
-                                select
-                                  1
-                                from
-                                  "pullRequests"
-                                where
-                                  "pullRequests"."organizationId" = "counted"."organizationId"
-                                  and "pullRequests"."id" = "counted"."resourceId"
-                                  and ("pullRequests"."organizationId", "pullRequests"."projectId") in (
-                                    select
-                                      "projects"."organizationId",
-                                      "projects"."id"
-                                    from
-                                      "projects"
-                                  ) is true
-                                  and true
-                              )
-                              else ("counted"."organizationId", "counted"."resourceId") in (
-                                select
-                                  "projects"."organizationId",
-                                  "projects"."id"
-                                from
-                                  "projects"
-                              ) is true
-                              and true
-                            end
-                          )
-                      ) < :pinLimit
-                    end
-                  )
-                )
-            ) "placement"
-          where
-            (
-              case
-                when "ownPosition" is null then true
-                when "ownPosition" = "targetPosition" then false
-                when cast(:direction as integer) * "ownPosition" < cast(:direction as integer) * "targetPosition" then true
-                else cast(:direction as integer) * "ownPosition" > cast(:direction as integer) * "neighbourPosition"
-              end
-              and abs("neighbourPosition" - "targetPosition") < 2
-            )
-        )
-      )
-  ) "ranked"
+  "apiKeys"
+  inner join "pins" "own" on (
+    "own"."organizationId" = "apiKeys"."organizationId"
+    and "own"."userId" = "apiKeys"."userId"
+    and "own"."resourceType" = :resourceType
+    and "own"."resourceId" = :resourceId
+  )
+  inner join "pins" on (
+    "pins"."organizationId" = "own"."organizationId"
+    and "pins"."userId" = "own"."userId"
+  )
 where
   (
-    "pins"."organizationId" = "ranked"."organizationId"
-    and "pins"."userId" = "ranked"."userId"
-    and "pins"."resourceType" = "ranked"."resourceType"
-    and "pins"."resourceId" = "ranked"."resourceId"
-  );
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and "own"."position" % 2 <> 0
+  )
+on conflict ("pins"."organizationId", "pins"."userId", "pins"."resourceType", "pins"."resourceId") do update
+set
+  "position" = excluded."position";
 
 -- selectPin
 select

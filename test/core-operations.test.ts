@@ -137,9 +137,9 @@ it('update a pin', async () => {
   await move('a new pin of a pull request', `pull_request/${pullRequest}`, 'after', first)
   await move('a new pin of a project', `project/${projectId}`, 'before', pullRequest, {}, 'pull_request')
   await move('with ids in upper case', `session/${first.toUpperCase()}`, 'after', second.toUpperCase())
-  await workspace.pinAt(1, 'session', await workspace.addSession(projectId))
+  await workspace.pinAt(2, 'session', await workspace.addSession(projectId))
   const beside = await workspace.addSession(projectId)
-  await workspace.pinAt(2, 'session', beside)
+  await workspace.pinAt(4, 'session', beside)
   await move('into a gap without a free position', `session/${first}`, 'before', beside)
   await move('with an API key that is restricted to the project', `session/${second}`, 'before', first, {
     key: ownKey,

@@ -297,19 +297,27 @@ describe('the rows that are read', () => {
   it('are one for each item of a list, and one more for what is pinned', async () => {
     const workspace = await Workspace.create()
     const projectIds = [await workspace.addProject(), await workspace.addProject()]
+    const sessions: string[] = []
     for (let index = 0; index < ITEMS; index++) {
       const projectId = projectIds[index % 2] ?? ''
       await workspace.addPullRequest(projectId)
-      await workspace.pin('session', await workspace.addSession(projectId))
+      const session = await workspace.addSession(projectId)
+      await workspace.pin('session', session)
+      sessions.push(session)
     }
     const key = await used(await workspace.addKey())
     const restricted = await used(await workspace.addKey({ projectIds }))
+    const placement = { target: { type: 'session', id: sessions.at(-1) }, position: 'before' }
+    const pin = { path: `/v1/pins/session/${sessions[0]}`, json: { placement } }
     const sent: [operationId: string, limit: number, example: Omit<Example, 'ids'>, key: string][] = [
       ['listSessions', ITEMS + 3, { path: '/v1/sessions' }, key],
       ['listPullRequests', ITEMS + 3, { path: '/v1/pull-requests' }, key],
       ['listPins', 2 * ITEMS + 3, { path: '/v1/pins?expand=resource' }, key],
       // The list of its projects is read once, and not for each pin.
       ['listPins', 2 * ITEMS + 6, { path: '/v1/pins' }, restricted],
+      ['updatePin', ITEMS + 20, pin, key],
+      // It is there already.
+      ['updatePin', ITEMS + 19, pin, key],
     ]
     for (const [operationId, limit, example, sender] of sent) {
       const { status, use } = await counted(operationId, { ...example, ids: [] }, sender)

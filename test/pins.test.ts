@@ -255,7 +255,24 @@ describe('updatePin', () => {
       const [mover, stayer] = round % 2 === 0 ? [third, second] : [second, third]
       expect((await place(key, mover, 'after', first)).body).toEqual({ updated: true })
       expect(await workspace.pins()).toEqual(names([first, mover, stayer, fourth]))
+      const positions = (await workspace.dump('pins')).map((row) => Number(row.position))
+      expect(positions.filter((each) => each % 2 !== 0)).toEqual([])
     }
+  })
+
+  it('renumbers the list only if a gap has no room', async () => {
+    const { workspace, key, projectId } = await withPins(0)
+    const [a, b, c, d] = (await addResources(workspace, projectId, 4)) as [Pin, Pin, Pin, Pin]
+    const positions = async () => {
+      const rows = await workspace.dump('pins')
+      return [a, b, c, d].map(({ id }) => rows.find((row) => row.resourceId === id)?.position)
+    }
+    await workspace.pinAt(-8, a.type, a.id)
+    await workspace.pinAt(-2, b.type, b.id)
+    await place(key, c, 'after', a)
+    expect(await positions()).toEqual([-8, -2, -4, undefined])
+    await place(key, d, 'before', b)
+    expect(await positions()).toEqual([1, 4, 2, 3].map((rank) => rank * 2 ** 30))
   })
 
   it(`agrees with a plain array over ${PLACEMENTS} random placements`, async () => {

@@ -29,7 +29,7 @@ export const pinRows: Rows = {
       'the gap is full': {
         async apply(workspace, example) {
           const next = await workspace.addSession(projectOf(example))
-          await workspace.pinAt(2 ** 30 + 1, 'session', next)
+          await workspace.pinAt(2 ** 30 + 2, 'session', next)
           return example
         },
       },

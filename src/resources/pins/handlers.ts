@@ -15,7 +15,7 @@ import {
 
 export const updatePin = endpoint(updatePinContract, async ({ params, body }, context) => {
   const { target, position } = body.placement
-  const [facts, , placed] = await context.run(placeable, [renumber, place], {
+  const [facts, placed] = await context.run(placeable, [place, renumber], {
     ...params,
     targetType: target.type,
     targetId: target.id,

@@ -1,5 +1,8 @@
-/** Pins, in SQL: the order is one list for each user, of integers with gaps between them. */
-import { and, eq, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+/**
+ * Pins, in SQL: the order is one list for each user, of even integers with gaps between them. So between two neighbours there is
+ * always an integer. If it is odd, the gap has no more room, and the list is renumbered.
+ */
+import { and, eq, getTableColumns, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { callersProjectIds, callerUser, isInReach, now } from '../../access/guard.ts'
 import { hasProject, type ResourceTable } from '../../access/platform-resource.ts'
@@ -17,7 +20,7 @@ import { guarded, guardedChange, query } from '../../db/statement.ts'
 import type { Limits } from '../../environment.ts'
 import { ApiError } from '../../errors.ts'
 
-/** The distance between neighbours after a renumbering and at either end: room for 30 placements into one gap. */
+/** The distance between neighbours after a renumbering and at either end: room for 29 placements into one gap. */
 const GAP = sql.raw(String(2 ** 30))
 
 const resourceType = sql.placeholder('resourceType')
@@ -125,6 +128,8 @@ const placement = placeable
     neighbourPosition: neighbourPosition().as('neighbourPosition'),
     ownPosition: sql<number | null>`${own.position}`.as('ownPosition'),
   })
+  // SQLite does not merge a subquery that has a limit into the statement, where it would look for the neighbour twice.
+  .limit(1)
   .as('placement')
 
 /** False if the pin is there already. */
@@ -134,41 +139,16 @@ const isMove = sql`case
   when ${direction} * ${placement.ownPosition} < ${direction} * ${placement.targetPosition} then true
   else ${direction} * ${placement.ownPosition} > ${direction} * ${placement.neighbourPosition} end`
 
-const isGapFull = sql`exists ${query
-  .select({ one: sql`1` })
-  .from(placement)
-  .where(and(isMove, sql`abs(${placement.neighbourPosition} - ${placement.targetPosition}) < 2`))}`
+/** The even integer in the middle of the gap, or the odd one if there is no even one; NULL at the end of the list. */
+const middle = sql`case abs(${placement.targetPosition} - ${placement.neighbourPosition})
+  when 2 then (${placement.targetPosition} + ${placement.neighbourPosition}) / 2
+  else (${placement.targetPosition} + ${placement.neighbourPosition}) / 4 * 2 end`
 
-/** The pins of the user in order, if the pin goes into a gap without a free position. */
-const ranked = authorized
-  .rows(
-    {
-      organizationId: pins.organizationId,
-      userId: pins.userId,
-      resourceType: pins.resourceType,
-      resourceId: pins.resourceId,
-      rank: sql<number>`row_number() over (order by ${pins.position})`.as('rank'),
-    },
-    isGapFull,
-  )
-  .innerJoin(pins, and(eq(pins.organizationId, apiKeys.organizationId), eq(pins.userId, apiKeys.userId)))
-  .as('ranked')
-
-/** Spreads them evenly. */
-export const renumber = guarded(() =>
-  query
-    .update(pins)
-    .set({ position: sql`${ranked.rank} * ${GAP}` })
-    .from(ranked)
-    .where(
-      and(
-        eq(pins.organizationId, ranked.organizationId),
-        eq(pins.userId, ranked.userId),
-        eq(pins.resourceType, ranked.resourceType),
-        eq(pins.resourceId, ranked.resourceId),
-      ),
-    ),
-)
+/** What an insert does with a pin that is there. */
+const moved = {
+  target: [pins.organizationId, pins.userId, pins.resourceType, pins.resourceId],
+  set: { position: excluded('position') },
+}
 
 /** Moves or adds the pin. Returns a row if the order changed. */
 export const place = guardedChange(() =>
@@ -182,20 +162,34 @@ export const place = guardedChange(() =>
             userId: placement.userId,
             resourceType,
             resourceId,
-            position: sql`coalesce(
-            (${placement.targetPosition} + ${placement.neighbourPosition}) / 2,
-            ${placement.targetPosition} + ${direction} * ${GAP})`,
+            position: sql`coalesce(${middle}, ${placement.targetPosition} + ${direction} * ${GAP})`,
             createdAt: now,
           }),
         )
         .from(placement)
         .where(isMove),
     )
-    .onConflictDoUpdate({
-      target: [pins.organizationId, pins.userId, pins.resourceType, pins.resourceId],
-      set: { position: excluded('position') },
-    })
+    .onConflictDoUpdate(moved)
     .returning({ resourceId: pins.resourceId }),
+)
+
+/** Spreads the user's pins evenly after `place`, if the gap of the placed one has no more room. */
+export const renumber = guarded(() =>
+  query
+    .insert(pins)
+    .select(
+      authorized
+        .rows(
+          {
+            ...getTableColumns(pins),
+            position: sql<number>`row_number() over (order by ${pins.position}) * ${GAP}`.as('position'),
+          },
+          sql`${own.position} % 2 <> 0`,
+        )
+        .innerJoin(own, ownPin.on)
+        .innerJoin(pins, and(eq(pins.organizationId, own.organizationId), eq(pins.userId, own.userId))),
+    )
+    .onConflictDoUpdate(moved),
 )
 
 /** A pin as the API returns it. */
