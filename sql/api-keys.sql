@@ -596,7 +596,7 @@ where
 order by
   "named"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- listOwnKeys
 select
@@ -655,7 +655,7 @@ where
 order by
   "named"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- recordDescendants
 insert into

@@ -61,7 +61,7 @@ where
 order by
   "auditEvents"."id" desc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- selectLastExamined
 select
@@ -97,7 +97,7 @@ where
 order by
   "auditEvents"."id" desc
 limit
-  1
+  + 1
 offset
   2499;
 
@@ -149,7 +149,7 @@ from
     order by
       "auditEvents"."id" desc
     limit
-      2500
+      + 2500
   ) "examined"
 where
   (
@@ -167,4 +167,4 @@ where
     )
   )
 limit
-  :rowLimit;
+  + :rowLimit;

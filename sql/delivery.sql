@@ -177,4 +177,4 @@ where
 order by
   "runs"."sendAfter" asc
 limit
-  1000;
+  + 1000;

@@ -655,7 +655,7 @@ where
 order by
   "environmentVariables"."key" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- settable.check
 select

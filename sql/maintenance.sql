@@ -842,7 +842,7 @@ from
 where
   "deletions"."purgedAt" is null
 limit
-  1;
+  + 1;
 
 -- src/maintenance/reseal.ts
 
@@ -867,7 +867,7 @@ where
 order by
   "environmentVariables".rowid asc
 limit
-  20;
+  + 20;
 
 -- SEALED.0.update
 update "environmentVariables"
@@ -902,7 +902,7 @@ where
 order by
   "runEndpoints".rowid asc
 limit
-  20;
+  + 20;
 
 -- SEALED.1.update
 update "runEndpoints"
@@ -937,7 +937,7 @@ where
 order by
   "runEndpoints".rowid asc
 limit
-  20;
+  + 20;
 
 -- SEALED.2.update
 update "runEndpoints"
@@ -1041,4 +1041,4 @@ where
 order by
   "organizations"."id" asc
 limit
-  500;
+  + 500;

@@ -52,7 +52,7 @@ where
 order by
   "objectSearches"."startedAt" asc
 limit
-  1;
+  + 1;
 
 -- src/objects/sweep.ts
 
@@ -94,4 +94,4 @@ where
 order by
   "orphanedObjects"."deleteAfter" asc
 limit
-  1000;
+  + 1000;

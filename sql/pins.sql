@@ -770,7 +770,7 @@ from
         )
       )
     limit
-      1
+      + 1
   ) "placement"
 where
   case

@@ -256,7 +256,7 @@ where
 order by
   "agents"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- statements.deletable.check
 select
@@ -848,7 +848,7 @@ where
 order by
   "projects"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- statements.list.1
 select
@@ -886,7 +886,7 @@ where
 order by
   "projects"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- statements.deletable.check
 select
@@ -1621,7 +1621,7 @@ where
 order by
   "pullRequests"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- statements.listableInProject.check
 select
@@ -1711,7 +1711,7 @@ where
 order by
   "pullRequests"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- statements.deletable.check
 select
@@ -2340,7 +2340,7 @@ where
 order by
   "sessions"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- statements.listableInProject.check
 select
@@ -2430,7 +2430,7 @@ where
 order by
   "sessions"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- statements.deletable.check
 select
@@ -2917,7 +2917,7 @@ where
 order by
   "users"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- statements.deletable.check
 select

@@ -236,7 +236,7 @@ where
 order by
   "runs"."scheduledAt" desc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- agentScheduleRuns.changeable.check
 select
@@ -622,7 +622,7 @@ where
 order by
   "runs"."scheduledAt" desc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- projectScheduleRuns.changeable.check
 select
@@ -946,7 +946,7 @@ where
 order by
   "later"."id" asc
 limit
-  1
+  + 1
 offset
   2499;
 
@@ -1016,7 +1016,7 @@ where
 order by
   "runs"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- selectRun
 select
@@ -1154,7 +1154,7 @@ from
           order by
             "later"."id" asc
           limit
-            1
+            + 1
           offset
             2499
         ),
@@ -1205,4 +1205,4 @@ where
 order by
   "runs"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;

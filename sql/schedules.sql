@@ -167,7 +167,7 @@ where
 order by
   "schedules"."nextRunAt" asc
 limit
-  250;
+  + 250;
 
 -- updateNextRuns
 update "schedules"
@@ -296,7 +296,7 @@ where
 order by
   "missedSpans"."missedFrom" asc
 limit
-  50;
+  + 50;
 
 -- shortenSpans
 update "missedSpans"
@@ -336,7 +336,7 @@ order by
   "schedules"."parentId" asc,
   "schedules"."id" asc
 limit
-  100;
+  + 100;
 
 -- storeNextRuns
 update "schedules"
@@ -926,7 +926,7 @@ where
 order by
   "schedules"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- agentSchedules.retrieve
 select
@@ -1408,7 +1408,7 @@ where
 order by
   "schedules"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- projectSchedules.retrieve
 select

@@ -1193,7 +1193,7 @@ where
 order by
   "sessionFiles"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- uploadable.check
 select

@@ -569,7 +569,7 @@ where
 order by
   "skills"."id" asc
 limit
-  :rowLimit;
+  + :rowLimit;
 
 -- selectUpdatedFiles
 select

@@ -37,6 +37,10 @@ describe('every statement', () => {
     expect(guarded.length).toBeGreaterThan(120)
   })
 
+  it('has no limit that would make SQLite compile it twice', () => {
+    expect(found.filter(({ statement }) => /limit [?]/i.test(statement.sql))).toEqual([])
+  })
+
   it.each(guarded)('of an operation carries the guard: $name', ({ statement }) => {
     const { sql } = statement
     expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['keyHash', 'scope', 'now']))

@@ -87,13 +87,21 @@ function requireGuard(compiled: Compiled): Compiled {
   return compiled
 }
 
+/**
+ * SQLite plans a statement for the value of a parameter that is its limit, and compiles it again when the parameter is bound. It
+ * does not look into an expression.
+ */
+function withLimitAsExpression({ sql, params }: Compiled): Compiled {
+  return { sql: sql.replaceAll(' limit ?', ' limit +?'), params }
+}
+
 /** Every statement of the loaded modules: `npm run sql` writes them, and tests prove that they carry the guard. */
 export const statements: Statement[] = []
 
 function compiledOnFirstUse<Row>(compile: () => Compiled, isChange = false): Statement<Row> {
   let compiled: Compiled | undefined
   const once = () => {
-    compiled ??= compile()
+    compiled ??= withLimitAsExpression(compile())
     return compiled
   }
   const statement: Statement<Row> = {
