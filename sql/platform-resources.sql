@@ -1660,13 +1660,13 @@ where
 
 -- statements.listInProject
 select
-  "id",
-  "name",
-  "projectId",
-  "createdAt",
-  "updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "projectId" as "projectId",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "pullRequests"
+  "pullRequests" indexed by "pullRequestsByProject"
 where
   (
     "pullRequests"."organizationId" = (
@@ -2379,13 +2379,13 @@ where
 
 -- statements.listInProject
 select
-  "id",
-  "name",
-  "projectId",
-  "createdAt",
-  "updatedAt"
+  "id" as "id",
+  "name" as "name",
+  "projectId" as "projectId",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt"
 from
-  "sessions"
+  "sessions" indexed by "sessionsByProject"
 where
   (
     "sessions"."organizationId" = (

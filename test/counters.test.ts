@@ -312,10 +312,13 @@ describe('the rows that are read', () => {
     const sent: [operationId: string, limit: number, example: Omit<Example, 'ids'>, key: string][] = [
       ['listSessions', ITEMS + 3, { path: '/v1/sessions' }, key],
       ['listPullRequests', ITEMS + 3, { path: '/v1/pull-requests' }, key],
+      // The project has half of them.
+      ['listSessions', ITEMS / 2 + 6, { path: `/v1/sessions?projectId=${projectIds[0]}` }, key],
+      ['listPullRequests', ITEMS / 2 + 6, { path: `/v1/pull-requests?projectId=${projectIds[0]}` }, key],
       ['listPins', 2 * ITEMS + 3, { path: '/v1/pins?expand=resource' }, key],
       // The list of its projects is read once, and not for each pin.
       ['listPins', 2 * ITEMS + 6, { path: '/v1/pins' }, restricted],
-      ['updatePin', ITEMS + 20, pin, key],
+      ['updatePin', ITEMS + 19, pin, key],
       // It is there already.
       ['updatePin', ITEMS + 19, pin, key],
     ]

@@ -2,7 +2,7 @@
  * Platform resources in SQL. A deletion moves the id of a resource to `deletions`, where it is never used again. What depends on
  * the resource is gone at once, because every statement looks for what its rows depend on; the purge removes it from its tables.
  */
-import { and, asc, eq, getTableColumns, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, getTableName, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { now } from '../../access/guard.ts'
 import {
@@ -30,7 +30,7 @@ import {
 } from '../../access/project.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { isNewIfRequired, matchesRevision, newRevision } from '../../access/revision.ts'
-import { excluded, insertRow } from '../../db/rows.ts'
+import { excluded, insertRow, selectByIndex } from '../../db/rows.ts'
 import { apiKeys, deletions, projects } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
@@ -230,9 +230,7 @@ export function projectResourceStatements(kind: Kind<ProjectResourceTable>) {
     list: listStatement(table, listable, hasProject(table)),
     listableInProject,
     listInProject: guarded(() =>
-      query
-        .select(fieldsOf(table))
-        .from(table)
+      selectByIndex(table, `${getTableName(table)}ByProject`, fieldsOf(table))
         .where(
           and(
             eq(table.organizationId, listableInProject.organizationId),
