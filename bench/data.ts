@@ -404,6 +404,7 @@ function sessionFile(organizationId: string, session: string, v: string): Row {
     path: `'src/file-' || (${v}) || '.ts'`,
     objectKey: `'session-files/' || (${v})`,
     sizeBytes: '0',
+    sha256: `printf('%064x', ${v})`,
     createdAt: now,
     updatedAt: now,
   }

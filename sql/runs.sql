@@ -952,23 +952,23 @@ offset
 
 -- selectPendingRuns
 select
-  "runs"."id",
-  "runs"."scheduleId",
+  "runs"."id" as "id",
+  "runs"."scheduleId" as "scheduleId",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
   case "runs"."parentType"
     when 'agent' then "runs"."parentId"
   end as "agentId",
-  "runs"."scheduledAt",
-  "runs"."status",
-  "runs"."attempts",
-  "runs"."lastError",
-  "runs"."createdAt",
-  "runs"."updatedAt"
+  "runs"."scheduledAt" as "scheduledAt",
+  "runs"."status" as "status",
+  "runs"."attempts" as "attempts",
+  "runs"."lastError" as "lastError",
+  "runs"."createdAt" as "createdAt",
+  "runs"."updatedAt" as "updatedAt"
 from
   "apiKeys"
-  inner join "runs" on (
+  inner join "runs" indexed by "runsPending" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
     and "runs"."id" > :cursor
     and "runs"."status" = 'pending'
@@ -1099,67 +1099,65 @@ where
 
 -- selectRunsByStatus
 select
-  "runs"."id",
-  "runs"."scheduleId",
+  "runs"."id" as "id",
+  "runs"."scheduleId" as "scheduleId",
   case "runs"."parentType"
     when 'project' then "runs"."parentId"
   end as "projectId",
   case "runs"."parentType"
     when 'agent' then "runs"."parentId"
   end as "agentId",
-  "runs"."scheduledAt",
-  "runs"."status",
-  "runs"."attempts",
-  "runs"."lastError",
-  "runs"."createdAt",
-  "runs"."updatedAt"
+  "runs"."scheduledAt" as "scheduledAt",
+  "runs"."status" as "status",
+  "runs"."attempts" as "attempts",
+  "runs"."lastError" as "lastError",
+  "runs"."createdAt" as "createdAt",
+  "runs"."updatedAt" as "updatedAt"
 from
   "apiKeys"
   inner join "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
     and "runs"."id" > :cursor
-    and (
-      "runs"."status" = :status
-      and "runs"."id" <= coalesce(
-        (
-          select
-            "id"
-          from
-            "runs" "later"
-          where
-            (
-              "later"."organizationId" = (
-                select
-                  "organizationId"
-                from
-                  "apiKeys"
-                where
+    and "runs"."status" = :status
+    and "runs"."id" <= coalesce(
+      (
+        select
+          "id"
+        from
+          "runs" "later"
+        where
+          (
+            "later"."organizationId" = (
+              select
+                "organizationId"
+              from
+                "apiKeys"
+              where
+                (
                   (
-                    (
-                      "apiKeys"."hash" = :keyHash
-                      and case
-                        when "apiKeys"."revokedAt" is not null then 'revoked'
-                        when "apiKeys"."expiresAt" <= :now then 'expired'
-                      end is null
-                      and (
-                        :scope is null
-                        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-                      )
+                    "apiKeys"."hash" = :keyHash
+                    and case
+                      when "apiKeys"."revokedAt" is not null then 'revoked'
+                      when "apiKeys"."expiresAt" <= :now then 'expired'
+                    end is null
+                    and (
+                      :scope is null
+                      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
                     )
-                    and ("apiKeys"."projectIds" is null)
                   )
-              )
-              and "later"."id" > :cursor
+                  and ("apiKeys"."projectIds" is null)
+                )
             )
-          order by
-            "later"."id" asc
-          limit
-            + 1
-          offset
-            2499
-        ),
-        '~'
-      )
+            and "later"."id" > :cursor
+          )
+        order by
+          "later"."id" asc
+        limit
+          + 1
+        offset
+          2499
+      ),
+      '~'
     )
   )
   left join "schedules" on (

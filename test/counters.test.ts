@@ -322,6 +322,13 @@ describe('the rows that are read', () => {
       // It is there already.
       ['updatePin', ITEMS + 19, pin, key],
     ]
+    // The runs that are not pending are not read.
+    const scheduleId = await workspace.addSchedule('project', await workspace.addProject())
+    for (let index = 0; index < ITEMS; index++) {
+      const scheduledAt = new Date(Date.now() - index * 1000).toISOString()
+      await workspace.addRun(scheduleId, { scheduledAt, status: index < 2 ? 'pending' : 'delivered' })
+    }
+    sent.push(['listRuns', 12, { path: '/v1/runs?status=pending' }, key])
     for (const [operationId, limit, example, sender] of sent) {
       const { status, use } = await counted(operationId, { ...example, ids: [] }, sender)
       expect([operationId, status, use.calls]).toEqual([operationId, 200, 1])

@@ -1,5 +1,5 @@
 /** Rows within statements: those that an insert selects, and those that a request brings. */
-import { and, getTableColumns, is, Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, getTableColumns, is, Placeholder, SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { query, type Statement, type Value, type Values } from './statement.ts'
 
@@ -29,13 +29,26 @@ export function selectByIndex<Fields extends Readonly<Record<string, SQLiteColum
   index: string,
   fields: Fields,
 ) {
-  // Drizzle has no INDEXED BY. From SQL, it selects only SQL.
-  const selected = Object.entries(fields).map(([name, column]) => [name, sql`${column}`.as(name)])
-  return query
-    .select(
-      Object.fromEntries(selected) as { [Name in keyof Fields]: SQL.Aliased<Fields[Name]['_']['data']> },
-    )
-    .from(sql`${table} indexed by ${sql.identifier(index)}`)
+  return query.select(asSql(fields)).from(indexedBy(table, index))
+}
+
+/** Drizzle has no INDEXED BY. */
+export function indexedBy(table: SQLiteTable, index: string): SQL {
+  return sql`${table} indexed by ${sql.identifier(index)}`
+}
+
+/** From SQL such as that of `indexedBy`, Drizzle selects only SQL. */
+export function asSql<Fields extends Readonly<Record<string, SQLiteColumn | SQL.Aliased>>>(fields: Fields) {
+  const selected = Object.entries(fields).map(([name, field]) => [name, sql`${columnOf(field)}`.as(name)])
+  return Object.fromEntries(selected) as {
+    [Name in keyof Fields]: Fields[Name] extends SQLiteColumn
+      ? SQL.Aliased<Fields[Name]['_']['data']>
+      : Fields[Name]
+  }
+}
+
+function columnOf(field: SQLiteColumn | SQL.Aliased): SQLWrapper {
+  return is(field, SQL.Aliased) ? field.sql : field
 }
 
 /** The value that an insert would have written to a conflicting row. */

@@ -4,7 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { isInReach, now } from '../../access/guard.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
 import { reached, unrestrictedFor } from '../../access/project.ts'
-import { insertRow } from '../../db/rows.ts'
+import { asSql, indexedBy, insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
@@ -147,12 +147,12 @@ export const listable = requiring([], {
   isUnrestricted: unrestrictedFor('Lists of all runs', 'List the runs of one schedule instead.'),
 })
 
-const listStatement = (isListed: SQL | undefined) =>
+const listStatement = (isListed: SQL, index?: string) =>
   guarded(() =>
     listable
-      .rows(fields, scheduleExists)
+      .rows(asSql(fields), scheduleExists)
       .innerJoin(
-        runs,
+        index === undefined ? sql`${runs}` : indexedBy(runs, index),
         and(
           eq(runs.organizationId, apiKeys.organizationId),
           gt(runs.id, sql.placeholder('cursor')),
@@ -167,7 +167,7 @@ const listStatement = (isListed: SQL | undefined) =>
   )
 
 /** By the index of the pending runs. */
-export const selectPendingRuns = listStatement(sql`${runs.status} = 'pending'`)
+export const selectPendingRuns = listStatement(sql`${runs.status} = 'pending'`, 'runsPending')
 
 /** No index has the other statuses, because it would add a row to every change of a run. So a page examines up to this many. */
 export const MOST_EXAMINED = 2500
@@ -182,7 +182,7 @@ const lastExamined = query
   .offset(MOST_EXAMINED - 1)
 
 export const selectRunsByStatus = listStatement(
-  and(eq(runs.status, sql.placeholder('status')), sql`${runs.id} <= coalesce(${lastExamined}, '~')`),
+  sql`${runs.status} = ${sql.placeholder('status')} and ${runs.id} <= coalesce(${lastExamined}, '~')`,
 )
 
 /** No row if all runs after the cursor were examined. */
