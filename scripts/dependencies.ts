@@ -56,7 +56,7 @@ Generated from package-lock.json by \`npm run dependencies\`. Versions are exact
 ## The Worker
 
 The \`dependencies\` of package.json and the packages that they depend on. zod-openapi generates the OpenAPI document at build
-time and is not in the bundle.
+time, and argparse belongs to the command of js-yaml; both are not in the bundle.
 
 ${row('package', 'version', 'licence')}
 ${row('---', '---', '---')}
