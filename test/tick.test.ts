@@ -1,7 +1,7 @@
 import { createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { v7 as newUuid } from 'uuid'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { nextRun } from '../src/cron/next-run.ts'
 import { schedules } from '../src/db/schema.ts'
 import type { Environment } from '../src/environment.ts'
@@ -34,12 +34,16 @@ const START = new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS)
 const at = (minutes: number) => new Date(START.getTime() + minutes * MINUTE_MS)
 const iso = (minutes: number) => at(minutes).toISOString()
 
+/** The lease of a run begins with the later of its tick and the clock. */
+const stopClock = () => vi.useFakeTimers({ toFake: ['Date'], now: START })
+
 /** Each hour at the minute of the start. */
 const HOURLY = `${START.getUTCMinutes()} * * * *`
 /** Half a year from now, so that a due schedule fires just once. */
 const YEARLY = `0 0 1 ${((START.getUTCMonth() + 6) % 12) + 1} *`
 
 afterEach(async () => {
+  vi.useRealTimers()
   const all = ['schedules', 'runs', 'missedSpans', 'runEndpoints', 'deletions', 'passes']
   await env.DB.batch(all.map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))
 })
@@ -263,6 +267,24 @@ describe('a schedule that is due', () => {
     expect(outbox.references).toEqual([])
     expect(await statusesOf(workspace)).toEqual(hourlyRuns([id], 0))
     expect(await deliveredIds(receiver)).toEqual([runIdOf(id, iso(0))])
+  })
+
+  it('has the whole first lease if the tick is late', async () => {
+    stopClock()
+    const { workspace, projectId } = await withReceiver()
+    const id = await addDue(workspace, projectId, -10, { cron: YEARLY })
+    const outbox = new Outbox()
+    const reference = {
+      organizationId: workspace.organizationId,
+      id: runIdOf(id, iso(-10)),
+      attempts: 0,
+    }
+    for (const minutes of [-5, FIRST_LEASE_MINUTES - 1]) {
+      await tick({ ...env, RUNS: outbox.RUNS }, at(minutes))
+      expect(outbox.references).toEqual([reference])
+    }
+    await tick({ ...env, RUNS: outbox.RUNS }, at(FIRST_LEASE_MINUTES))
+    expect(outbox.references).toEqual([reference, reference])
   })
 
   it('shares messages with up to four runs of its own organization, and with none of another', async () => {
@@ -599,6 +621,7 @@ describe('after a failure', () => {
   it.each(['before', 'after'] as const)(
     'of the queue %s it has taken the messages, a later tick sends the runs that may be missing',
     async (when) => {
+      stopClock()
       const due = await withDue()
       const outbox = new Outbox({ number: 1, when })
       await tick({ ...env, RUNS: outbox.RUNS }, START)
@@ -614,6 +637,7 @@ describe('after a failure', () => {
   )
 
   it('of a queue that loses its messages, a later tick sends the runs again, after their lease', async () => {
+    stopClock()
     const due = await withDue()
     const outbox = new Outbox()
     await tick({ ...env, RUNS: outbox.RUNS }, START)
@@ -635,6 +659,7 @@ describe('after a failure', () => {
       { number, when: 'after' as const },
     ]),
   )('of the queue $when its call $number, every run is sent eventually', async ({ number, when }) => {
+    stopClock()
     const { workspace, projectId } = await withReceiver()
     await addManyDue(workspace, projectId, 2100)
     const outbox = new Outbox({ number, when })

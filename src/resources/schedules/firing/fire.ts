@@ -199,10 +199,7 @@ export async function fireSchedules(
   instant: Date,
   schedules: FiredSchedules = { due: 0, late: 0 },
 ): Promise<void> {
-  const values = {
-    now: instant.toISOString(),
-    leaseExpiresAt: new Date(instant.getTime() + FIRST_LEASE_MS).toISOString(),
-  }
+  const values = { now: instant.toISOString() }
   const lateBefore = new Date(instant.getTime() - TICK_MS).toISOString()
   let [, due] = await runBatch(DB, [recordTick, selectDue], values)
   for (let page = 0; due.length > 0 && page < PAGES_A_TICK; page++) {
@@ -211,9 +208,11 @@ export async function fireSchedules(
     const claimed = due.map((schedule) => claimOf(schedule, instant))
     const [fired, , , next] = await runBatch(DB, [insertRuns, insertMissedSpans, updateNextRuns, selectDue], {
       ...values,
+      // A late tick, or the last page of a long one, gives the queue as much time.
+      leaseExpiresAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
       ...claims.values(claimed),
     })
-    const toSend = fired.filter(({ sendAfter }) => sendAfter !== null)
+    const toSend = fired.flatMap(({ sendAfter, ...run }) => (sendAfter === null ? [] : [run]))
     const slow = new Set(due.flatMap(({ organizationId, isSlow }) => (isSlow ? [organizationId] : [])))
     try {
       await enqueueRuns(
