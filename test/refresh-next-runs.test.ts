@@ -50,7 +50,7 @@ const removePass = () => env.DB.prepare('DELETE FROM "passes"').run()
 const passes = async () =>
   (await env.DB.prepare(`SELECT "dueAt", "cursor" FROM "passes" WHERE "name" = 'next runs'`).all()).results
 
-/** The state after a tick completed a pass: the next is due a day later. */
+/** The state after a pass that was due at an instant: the next is due a day later. */
 const completed = (minutes: number) => [{ dueAt: iso(minutes + DAY_MINUTES), cursor: '' }]
 
 /** Adds a schedule, by default a daily one in Berlin. @returns its id. */
@@ -167,7 +167,7 @@ describe('the pass over next runs', () => {
     expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(SCHEDULES_A_TICK)
     await tick(env, at(NOW + 1))
     expect(await countOf(workspace, nextAfter(HOURLY, 'UTC'))).toBe(count)
-    expect(await passes()).toEqual(completed(NOW + 1))
+    expect(await passes()).toEqual(completed(NOW))
   })
 
   it.each([0, 1, PAGE - 1, PAGE, PAGE + 1])('ends with %i schedules', async (count) => {
@@ -185,7 +185,16 @@ describe('the pass over next runs', () => {
     expect(await passes()).not.toEqual(completed(NOW))
     await env.DB.prepare('DELETE FROM "schedules"').run()
     await refreshNextRuns(env, at(NOW + 1))
-    expect(await passes()).toEqual(completed(NOW + 1))
+    expect(await passes()).toEqual(completed(NOW))
+  })
+
+  it('is followed by the next at once if it ends more than a day after it was due', async () => {
+    await refreshNextRuns(env, at(NOW))
+    const late = NOW + 3 * DAY_MINUTES
+    await refreshNextRuns(env, at(late))
+    expect(await passes()).toEqual([{ dueAt: iso(late), cursor: '' }])
+    await refreshNextRuns(env, at(late + 1))
+    expect(await passes()).toEqual(completed(late))
   })
 
   it('starts again if its row is deleted, as by a restore', async () => {
@@ -196,7 +205,7 @@ describe('the pass over next runs', () => {
     await env.DB.prepare('UPDATE "schedules" SET "nextRunAt" = NULL').run()
     for (const minutes of [NOW + 1, NOW + 2]) await refreshNextRuns(env, at(minutes))
     expect(await countOf(workspace, null)).toBe(0)
-    expect(await passes()).toEqual(completed(NOW + 2))
+    expect(await passes()).toEqual(completed(NOW + 1))
   })
 
   it('does not change schedules that are due', async () => {

@@ -35,8 +35,16 @@ export const movePass = unguarded(() =>
     ),
 )
 
-/** The values of `movePass`. @param next the key of the last row of the page; undefined after the last page. */
+/**
+ * The values of `movePass`. The next pass is due a day after this one was, or at once if this one took longer.
+ * @param next the key of the last row of the page; undefined after the last page.
+ */
 export function movedOn({ dueAt, cursor }: Pass, next: string | undefined, instant: Date): Values {
-  const nextDueAt = next === undefined ? new Date(instant.getTime() + PASS_INTERVAL_MS).toISOString() : dueAt
-  return { dueAt, passCursor: cursor, nextDueAt, nextCursor: next ?? '' }
+  const dayLater = new Date(Math.max(Date.parse(dueAt) + PASS_INTERVAL_MS, instant.getTime())).toISOString()
+  return {
+    dueAt,
+    passCursor: cursor,
+    nextDueAt: next === undefined ? dayLater : dueAt,
+    nextCursor: next ?? '',
+  }
 }
