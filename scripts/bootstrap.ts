@@ -6,7 +6,7 @@ import { describeScript, parsed, targetOf, UsageError, withTarget } from './comm
 import { execute } from './database.ts'
 import { createKey, parseUserId } from './first-key.ts'
 import { selectOrganizationsByName } from './provisioning.ts'
-import { requireStateFolder } from './state-folder.ts'
+import { hasCurrentSchema, requireStateFolder } from './state-folder.ts'
 import { applyMigrations, type Target } from './wrangler.ts'
 
 const options = parsed(
@@ -46,7 +46,7 @@ async function bootstrap() {
     throw new UsageError(`--organization-id is not a UUID; got "${organizationId}".`)
 
   requireStateFolder(target)
-  if (!target.remote) applyMigrations(target)
+  if (!target.remote && !hasCurrentSchema(target)) applyMigrations(target)
   if (name !== undefined && !options.allowSameName) await refuseSameName(target, name)
   return createKey(target, {
     organization:

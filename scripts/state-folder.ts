@@ -18,6 +18,7 @@ const DAMAGE_CODES = [11, 14, 26]
 /** Where wrangler records the migrations that it applied. */
 const MIGRATIONS = 'd1_migrations'
 const [FIRST_MIGRATION = ''] = migrationNames()
+const LAST_MIGRATION = migrationNames().at(-1) ?? ''
 
 /** For commands that do not create a state folder. @throws if there is none. */
 export function requireStateFolder(target: Target): void {
@@ -79,16 +80,23 @@ function problemOf(file: string): string | undefined {
   }
 }
 
+/** True if no migration is left to apply. Needs no lock, so it also works beside a busy server. */
+export function hasCurrentSchema(target: Target): boolean {
+  return read(localDatabaseFile(target), (database) => hasMigration(database, LAST_MIGRATION))
+}
+
 /** True if the database has no tables yet, or has the first migration of this service. */
 function belongsToService(file: string): boolean {
-  return read(file, (database) => {
-    const tables = tableNames(database)
-    if (tables.every((name) => name === MIGRATIONS)) return true
-    if (!tables.includes(MIGRATIONS)) return false
-    return (
-      database.prepare(`SELECT 1 FROM "${MIGRATIONS}" WHERE "name" = ?`).get(FIRST_MIGRATION) !== undefined
-    )
-  })
+  return read(
+    file,
+    (database) =>
+      tableNames(database).every((name) => name === MIGRATIONS) || hasMigration(database, FIRST_MIGRATION),
+  )
+}
+
+function hasMigration(database: DatabaseSync, name: string): boolean {
+  if (!tableNames(database).includes(MIGRATIONS)) return false
+  return database.prepare(`SELECT 1 FROM "${MIGRATIONS}" WHERE "name" = ?`).get(name) !== undefined
 }
 
 /** Read-only: closing it does not write a log that was left over into the database. */
