@@ -1,4 +1,5 @@
 /** What the commands of an operator read and show about organizations. */
+import { startOfIds } from '../src/db/time-ids.ts'
 import { limitsOf, type Quota } from '../src/environment.ts'
 import type { Row } from './cloudflare.ts'
 import { numberText } from './command-line.ts'
@@ -6,8 +7,6 @@ import type { CommandDatabase } from './database.ts'
 import { configurationOf, type Target } from './wrangler.ts'
 
 const DAY_MS = 86_400_000
-/** The hexadecimal digits of an ID that hold its time, in milliseconds. */
-const TIME_DIGITS = 12
 
 export interface Usage {
   readonly used: number
@@ -36,10 +35,10 @@ export async function readOverviews(
   id?: string,
 ): Promise<Overview[]> {
   const { quotas } = limitsOf(configurationOf(target).vars)
-  const dayAgo = now.getTime() - DAY_MS
+  const dayAgo = new Date(now.getTime() - DAY_MS).toISOString()
   const [rows = []] = await database.batch([
     {
-      // The ID of a run begins with its time, so an index finds the runs of the last day.
+      // The ID of a run begins with its time, so the primary key finds the runs of the last day.
       sql: `SELECT "organizationUsage".*, "organizations".*,
           (SELECT count(*) FROM "apiKeys" WHERE "organizationId" = "organizations"."id" AND "revokedAt" IS NULL
             AND ("expiresAt" IS NULL OR "expiresAt" > ?1)) AS "liveKeys",
@@ -49,7 +48,7 @@ export async function readOverviews(
         FROM "organizations" LEFT JOIN "organizationUsage" ON "organizationUsage"."organizationId" = "organizations"."id"
         WHERE ?3 IS NULL OR "organizations"."id" = ?3
         ORDER BY "organizations"."name", "organizations"."id"`,
-      parameters: [now.toISOString(), firstRunIdOf(dayAgo), id ?? null],
+      parameters: [now.toISOString(), startOfIds(dayAgo), id ?? null],
     },
   ])
   return rows.map((row) => overviewOf(row, quotas))
@@ -67,11 +66,6 @@ function overviewOf(row: Row, quotas: Readonly<Record<Quota, number>>): Overview
     runsFailedLastDay: Number(row.runsFailedLastDay),
     usage: Object.fromEntries(usage.map(({ name, used, quota }) => [name, { used, quota }])),
   }
-}
-
-function firstRunIdOf(ms: number): string {
-  const time = ms.toString(16).padStart(TIME_DIGITS, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}`
 }
 
 function shareOf({ used, quota }: Usage): number {
