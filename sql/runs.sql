@@ -917,10 +917,10 @@ where
 select
   "id"
 from
-  "runs" "later"
+  "runs"
 where
   (
-    "later"."organizationId" = (
+    "runs"."organizationId" = (
       select
         "organizationId"
       from
@@ -941,10 +941,10 @@ where
           and ("apiKeys"."projectIds" is null)
         )
     )
-    and "later"."id" > :cursor
+    and "runs"."id" > :cursor
   )
 order by
-  "later"."id" asc
+  "runs"."id" asc
 limit
   + 1
 offset
@@ -1115,50 +1115,44 @@ select
   "runs"."updatedAt" as "updatedAt"
 from
   "apiKeys"
-  inner join "runs" on (
+  inner join (
+    select
+      *
+    from
+      "runs"
+    where
+      (
+        "runs"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              (
+                "apiKeys"."hash" = :keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :scope is null
+                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                )
+              )
+              and ("apiKeys"."projectIds" is null)
+            )
+        )
+        and "runs"."id" > :cursor
+      )
+    order by
+      "runs"."id"
+    limit
+      2500
+  ) as "runs" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
     and "runs"."id" > :cursor
     and "runs"."status" = :status
-    and "runs"."id" <= coalesce(
-      (
-        select
-          "id"
-        from
-          "runs" "later"
-        where
-          (
-            "later"."organizationId" = (
-              select
-                "organizationId"
-              from
-                "apiKeys"
-              where
-                (
-                  (
-                    "apiKeys"."hash" = :keyHash
-                    and case
-                      when "apiKeys"."revokedAt" is not null then 'revoked'
-                      when "apiKeys"."expiresAt" <= :now then 'expired'
-                    end is null
-                    and (
-                      :scope is null
-                      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-                    )
-                  )
-                  and ("apiKeys"."projectIds" is null)
-                )
-            )
-            and "later"."id" > :cursor
-          )
-        order by
-          "later"."id" asc
-        limit
-          + 1
-        offset
-          2499
-      ),
-      '~'
-    )
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"

@@ -20,7 +20,7 @@ export const RUNS_A_MESSAGE = 5
  * How long the queue has to deliver a run that was put into it when it was created. After that, or if the queue did not take
  * it, the tick puts it into the queue again (delivery/outbox.ts).
  */
-export const FIRST_LEASE_MS = 2 * 60_000
+export const FIRST_LEASE_MS = 5 * 60_000
 /** The largest batch that a queue accepts. */
 const BATCH_SIZE = 100
 

@@ -147,18 +147,14 @@ export const listable = requiring([], {
   isUnrestricted: unrestrictedFor('Lists of all runs', 'List the runs of one schedule instead.'),
 })
 
-const listStatement = (isListed: SQL, index?: string) =>
+const isAfterCursor = gt(runs.id, sql.placeholder('cursor'))
+
+/** @param source the runs to list, joined under the name of their table. */
+const listStatement = (source: SQL, isListed: SQL) =>
   guarded(() =>
     listable
       .rows(asSql(fields), scheduleExists)
-      .innerJoin(
-        index === undefined ? sql`${runs}` : indexedBy(runs, index),
-        and(
-          eq(runs.organizationId, apiKeys.organizationId),
-          gt(runs.id, sql.placeholder('cursor')),
-          isListed,
-        ),
-      )
+      .innerJoin(source, and(eq(runs.organizationId, apiKeys.organizationId), isAfterCursor, isListed))
       .leftJoin(schedules, isScheduleOf(runs))
       .leftJoin(projects, isProjectOf(runs))
       .leftJoin(agents, isAgentOf(runs))
@@ -166,27 +162,30 @@ const listStatement = (isListed: SQL, index?: string) =>
       .limit(rowLimit),
   )
 
-/** By the index of the pending runs. */
-export const selectPendingRuns = listStatement(sql`${runs.status} = 'pending'`, 'runsPending')
+export const selectPendingRuns = listStatement(
+  indexedBy(runs, 'runsPending'),
+  sql`${runs.status} = 'pending'`,
+)
 
 /** No index has the other statuses, because it would add a row to every change of a run. So a page examines up to this many. */
 export const MOST_EXAMINED = 2500
 
-const later = alias(runs, 'later')
-const lastExamined = query
-  .select({ id: later.id })
-  .from(later)
-  .where(and(eq(later.organizationId, listable.organizationId), gt(later.id, sql.placeholder('cursor'))))
-  .orderBy(asc(later.id))
-  .limit(1)
-  .offset(MOST_EXAMINED - 1)
+const isExamined = and(eq(runs.organizationId, listable.organizationId), isAfterCursor)
+const examined = sql`(select * from ${runs} where ${isExamined} order by ${runs.id}
+  limit ${sql.raw(String(MOST_EXAMINED))}) as ${runs}`
 
-export const selectRunsByStatus = listStatement(
-  sql`${runs.status} = ${sql.placeholder('status')} and ${runs.id} <= coalesce(${lastExamined}, '~')`,
-)
+export const selectRunsByStatus = listStatement(examined, eq(runs.status, sql.placeholder('status')))
 
 /** No row if all runs after the cursor were examined. */
-export const selectLastExamined = guarded(() => lastExamined)
+export const selectLastExamined = guarded(() =>
+  query
+    .select({ id: runs.id })
+    .from(runs)
+    .where(isExamined)
+    .orderBy(asc(runs.id))
+    .limit(1)
+    .offset(MOST_EXAMINED - 1),
+)
 
 const isRun = and(eq(runs.organizationId, apiKeys.organizationId), eq(runs.id, runId))
 
