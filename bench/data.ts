@@ -109,7 +109,8 @@ export function seed(): string[] {
       sessionFile(mine, `v / ${FILES_OF_A_SESSION}`, 'v'),
     ),
     insert('skills', SKILLS, skill(mine, 'v')),
-    insert('skillFiles', SKILLS * FILES_OF_A_SKILL, skillFile(mine, 'v')),
+    insert('skillVersions', SKILLS, skillVersion(mine, 'v')),
+    insert('skillContents', SKILLS * FILES_OF_A_SKILL, skillContent(mine, 'v')),
     insert('pins', PINS, pin(mine, literal(userId), 'v')),
   ]
 }
@@ -202,7 +203,8 @@ export const operations: readonly Operation[] = [
     requestAt: (index) => ({ method: 'GET', path: `/v1/skills/${id('skill', index % SKILLS)}` }),
     grow: (from, to) => [
       insert('skills', Math.ceil((to - from) / 5), skill(owner(from), `v + ${GROWN + from}`)),
-      insert('skillFiles', to - from, skillFile(owner(from), `v + ${GROWN * 5 + from}`)),
+      insert('skillVersions', Math.ceil((to - from) / 5), skillVersion(owner(from), `v + ${GROWN + from}`)),
+      insert('skillContents', to - from, skillContent(owner(from), `v + ${GROWN * 5 + from}`)),
     ],
   },
   {
@@ -416,19 +418,45 @@ function skill(organizationId: string, v: string): Row {
     id: idSql('skill', v),
     name: `'skill-' || (${v})`,
     description: "'A skill.'",
+    version: '1',
+    latestVersion: '1',
     revision: "'r1'",
     createdAt: now,
     updatedAt: now,
   }
 }
 
+/** The only version of a skill. */
+function skillVersion(organizationId: string, v: string): Row {
+  const files = Array.from({ length: FILES_OF_A_SKILL }, (_, index) => {
+    const number = `(${v}) * ${FILES_OF_A_SKILL} + ${index}`
+    return `json_object('id', ${idSql('skillFile', number)}, 'filename', 'file-' || (${number}) || '.md',
+      'sha256', ${sha256OfFile(number)}, 'sizeBytes', 2000, 'encoding', 'utf-8', 'executable', json('false'))`
+  })
+  return {
+    organizationId,
+    skillId: idSql('skill', v),
+    version: '1',
+    name: `'skill-' || (${v})`,
+    description: "'A skill.'",
+    digest: 'hex(zeroblob(32))',
+    objectKey: `'skills/' || (${v})`,
+    archiveBytes: '500',
+    files: `json_array(${files.join(', ')})`,
+    apiKeyId: "'key'",
+    createdAt: now,
+  }
+}
+
+/** As many digits as a SHA-256 has. */
+const sha256OfFile = (v: string) => `printf('%064x', ${v})`
+
 /** 2 KB of content. */
-function skillFile(organizationId: string, v: string): Row {
+function skillContent(organizationId: string, v: string): Row {
   return {
     organizationId,
     skillId: idSql('skill', `(${v}) / ${FILES_OF_A_SKILL}`),
-    filename: `'file-' || (${v}) || '.md'`,
-    id: idSql('skillFile', v),
+    sha256: sha256OfFile(v),
     content: "replace(hex(zeroblob(250)), '00', 'contents')",
   }
 }

@@ -21,6 +21,7 @@ import {
   PICTURE,
   Place,
   RUN_ENDPOINT,
+  skillText,
   USER,
 } from './place.ts'
 import type { WorkerServer } from './servers.ts'
@@ -202,8 +203,8 @@ function schedulesOf(
 const preview = (query: Record<string, string>) =>
   usual(() => `/v1/schedule-preview?${new URLSearchParams(query)}`)
 
-const MOST_FILES = 200
-const LARGEST_SKILL_BYTES = 4 * MEBIBYTE
+const MOST_FILES = 500
+const LARGEST_SKILL_BYTES = 8 * MEBIBYTE
 const LARGEST_SKILL_BODY_BYTES = 16 * MEBIBYTE
 /** JSON writes it with six characters. */
 const ESCAPED = '\u0001'
@@ -211,23 +212,26 @@ const BYTES_OF_ESCAPED = 6
 
 /** The most files, with the longest names. */
 function largestSkill(character: string, bytesOfFile: number): Body {
-  const files = Array.from({ length: MOST_FILES }, (_, index) => ({
-    filename: `${index}`.padEnd(255, 'n'),
-    content: character.repeat(bytesOfFile),
+  const files = Array.from({ length: MOST_FILES - 1 }, (_, index) => ({
+    filename: `${'f'.repeat(155)}/${`${index}`.padEnd(99, 'n')}`,
+    // With their index, because equal contents are stored once.
+    content: `${index}`.padEnd(bytesOfFile, character),
   }))
+  const description = 'd'.repeat(1024)
+  const entry = { filename: 'SKILL.md', content: skillText(newUuid(), '', description) }
   return {
-    ...json({ name: newUuid(), description: 'd'.repeat(1024), files }),
+    ...json({ files: [entry, ...files] }),
     headers: { 'idempotency-key': newUuid() },
   }
 }
 
 const LARGEST_SKILLS: Readonly<Record<string, () => Body>> = {
-  '200 files, 4 MiB': () => largestSkill('n', LARGEST_SKILL_BYTES / MOST_FILES - 1),
+  '500 files, 8 MiB': () => largestSkill('n', Math.floor(LARGEST_SKILL_BYTES / MOST_FILES)),
   // With room for the rest of the body.
-  '200 files, 16 MiB with escapes': () =>
+  '500 files, 16 MiB with escapes': () =>
     largestSkill(
       ESCAPED,
-      Math.floor((LARGEST_SKILL_BODY_BYTES - 80 * KIBIBYTE) / MOST_FILES / BYTES_OF_ESCAPED),
+      Math.floor((LARGEST_SKILL_BODY_BYTES - 160 * KIBIBYTE) / MOST_FILES / BYTES_OF_ESCAPED),
     ),
 }
 

@@ -79,13 +79,19 @@ export const FILE = Buffer.alloc(4 * KIBIBYTE, 'contents of a file\n')
 export const PICTURE = Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(20 * KIBIBYTE)])
 export const RUN_ENDPOINT = json({ url: 'https://receiver.example.com/' })
 
+/** The text of SKILL.md. */
+export function skillText(name: string, text: string, description = 'A skill.'): string {
+  return `---\nname: ${name}\ndescription: ${description}\n---\n${text}`
+}
+
 /** A skill of the usual size. */
 export function newSkill() {
-  const files = Array.from({ length: 5 }, (_, index) => ({
+  const name = `skill-${newUuid()}`
+  const files = Array.from({ length: 4 }, (_, index) => ({
     filename: `file-${index}.md`,
     content: 'contents'.repeat(250),
   }))
-  return { name: `skill-${newUuid()}`, description: 'A skill.', files }
+  return { files: [{ filename: 'SKILL.md', content: skillText(name, 'contents'.repeat(240)) }, ...files] }
 }
 
 /** A place with so many of everything that is listed. All that can hang on one thing hangs on the first of its kind. */

@@ -12,7 +12,7 @@ export interface Size {
 
 const ROWS = 50_000
 /** They are alike, so fewer will do. */
-const LONGEST_ROWS = 2_000
+const LONGEST_ROWS = 500
 const ORGANIZATIONS = 100
 
 /** As the service makes them: the rows of many organizations come in turn, ids in order of time. */
@@ -34,6 +34,13 @@ const longestName = (characters: number) => `printf('%0${characters}d', v)`
 /** Of a project or a user, and of what has a name. */
 const LONGEST_ID = longest(255)
 const LONGEST_NAME = longest(255)
+
+/** The column `files` of a version with 5 files. */
+const FILES_OF_A_VERSION = `json_array(${Array.from(
+  { length: 5 },
+  (_, index) => `json_object('id', ${uuid()}, 'filename', 'references/part-${index}.md',
+    'sha256', lower(hex(randomblob(32))), 'sizeBytes', 2000, 'encoding', 'utf-8', 'executable', json('false'))`,
+).join(', ')})`
 
 /** A usual row, and what the longest has besides. */
 interface Kind {
@@ -166,6 +173,8 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       id: MADE_ID,
       name: "'skill-' || v",
       description: "'Writes release notes from merged pull requests.'",
+      version: '1',
+      latestVersion: '1',
       revision: GIVEN_ID,
       ...TIMES,
     },
@@ -176,16 +185,40 @@ const ROW_OF: Readonly<Record<string, Kind>> = {
       idempotencyFingerprint: longestName(64),
     },
   },
-  'file of a skill of 2 KB': {
-    table: 'skillFiles',
+  'version of a skill of 5 files': {
+    table: 'skillVersions',
+    row: {
+      organizationId: ORGANIZATION,
+      skillId: GIVEN_ID,
+      version: '1',
+      name: "'skill-' || v",
+      description: "'Writes release notes from merged pull requests.'",
+      digest: 'lower(hex(randomblob(32)))',
+      objectKey: OBJECT_KEY,
+      archiveBytes: '5000',
+      files: FILES_OF_A_VERSION,
+      message: "'List breaking changes first.'",
+      apiKeyId: GIVEN_ID,
+      createdAt: NOW,
+    },
+    longest: {
+      name: longestName(64),
+      description: longest(1024),
+      // 500 files with the longest names.
+      files: longestName(225_000),
+      message: longest(255),
+      userId: LONGEST_ID,
+    },
+  },
+  'content of a file of a skill of 2 KB': {
+    table: 'skillContents',
     row: {
       organizationId: ORGANIZATION,
       skillId: `printf('0198c2a4-0000-7000-8000-%012x', v / 5)`,
-      filename: "'reference-' || v || '.md'",
-      id: MADE_ID,
+      sha256: 'lower(hex(randomblob(32)))',
       content: 'hex(randomblob(1000))',
     },
-    longest: { filename: longest(255) },
+    longest: {},
   },
   pin: {
     table: 'pins',

@@ -884,7 +884,7 @@ export interface paths {
         put?: never;
         /**
          * Create a skill
-         * @description Creates a skill with its files.
+         * @description Creates a skill with its files, as version 1. The front matter of `SKILL.md` has the name and the description, as the Agent Skills specification requires.
          *
          *     Scope: `skills:write`.
          */
@@ -913,7 +913,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a skill
-         * @description Deletes a skill with all of its files.
+         * @description Deletes a skill with all of its versions.
          *
          *     Scope: `skills:write`.
          */
@@ -922,11 +922,149 @@ export interface paths {
         head?: never;
         /**
          * Update a skill
-         * @description Changes the given fields of a skill. If `files` is given, it replaces all files; a file whose filename stays the same keeps its ID.
+         * @description Makes a new version of a skill, which becomes the current one, from all of its files. A file whose filename stays the same keeps its ID. If nothing differs from the current version, no version is made.
          *
          *     Scope: `skills:write`.
          */
         patch: operations["updateSkill"];
+        trace?: never;
+    };
+    "/v1/skills/{skillId}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a skill
+         * @description Lists the versions of a skill without their files, the latest first. A skill keeps up to 100 versions (`SKILL_VERSION_LIMIT`): a new one removes the oldest that is neither current nor named by a feed.
+         *
+         *     Scope: `skills:read`.
+         */
+        get: operations["listSkillVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills/{skillId}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a version of a skill
+         * @description Returns a version of a skill with all of its files. A version never changes.
+         *
+         *     Scope: `skills:read`.
+         */
+        get: operations["retrieveSkillVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills/{skillId}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a version of a skill
+         * @description Makes a version the current one, for example an earlier one. The skill gets its name, description and files.
+         *
+         *     Scope: `skills:write`.
+         */
+        post: operations["publishSkillVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skills/{skillId}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the archive of a skill
+         * @description Returns the files of a version as a `.tar.gz` with their executable bits. The archive of a version never changes, and its SHA-256 is the `digest` of the version.
+         *
+         *     Scope: `skills:read`.
+         */
+        get: operations["retrieveSkillArchive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skill-feeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the feeds of skills
+         * @description Lists the feeds of the organization in order of creation, also those that have ended, without their addresses.
+         *
+         *     Scope: `skill-feeds:read`.
+         */
+        get: operations["listSkillFeeds"];
+        put?: never;
+        /**
+         * Create a feed of skills
+         * @description Creates an address from which installers of skills, such as `npx skills add`, install without an API key. Whoever has the address can read the skills. The feed ends when it is deleted, when it expires, or when the API key that made it is revoked or expires. Rotating that key keeps the feed.
+         *
+         *     Scope: `skill-feeds:write`.
+         */
+        post: operations["createSkillFeed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/skill-feeds/{feedId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a feed of skills
+         * @description Deletes a feed. Its address answers 404 from then on; what was installed stays installed.
+         *
+         *     Scope: `skill-feeds:write`.
+         */
+        delete: operations["deleteSkillFeed"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/users/{userId}/profile-picture": {
@@ -1057,7 +1195,7 @@ export interface components {
             /** @description The display name. */
             name: string;
             /** @description What the key may do. */
-            scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write" | "audit-events:read")[];
+            scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write" | "audit-events:read" | "skill-feeds:read" | "skill-feeds:write")[];
             /** @description The user that the key acts as; null if it acts as none. */
             userId?: string | null;
             /** @description The projects that the key is restricted to; null if it is not restricted. */
@@ -1266,8 +1404,6 @@ export interface components {
         };
         /**
          * @example {
-         *       "name": "commit-messages",
-         *       "description": "Writes commit messages from staged changes.",
          *       "files": [
          *         {
          *           "filename": "SKILL.md",
@@ -1278,13 +1414,16 @@ export interface components {
          */
         NewSkill: {
             /**
-             * @description Unique in the organization.
+             * @description Unique in the organization. It is read from SKILL.md if it is left out, and has to be the same there.
              * @example release-notes
              */
-            name: string;
-            /** @description What the skill does, and when to use it. */
-            description: string;
+            name?: string;
+            /** @description What the skill does, and when to use it. It is read from SKILL.md if it is left out, and has to be the same there. */
+            description?: string;
+            /** @description All files of the skill. One is SKILL.md. */
             files: components["schemas"]["NewSkillFile"][];
+            /** @description What changed, for the list of versions. */
+            message?: string;
         };
         NewSkillFile: {
             /**
@@ -1292,8 +1431,15 @@ export interface components {
              * @example SKILL.md
              */
             filename: string;
-            /** @description Text of up to 1 MiB in UTF-8. */
+            /** @description Text, or base64 if `encoding` says so; up to 1 MiB when decoded. */
             content: string;
+            /**
+             * @description `base64` for a file that is not text, that contains NUL, or that begins with `data:application/octet-stream;base64,`. `utf-8` if it is left out.
+             * @enum {string}
+             */
+            encoding?: "utf-8" | "base64";
+            /** @description Whether the file is executable. False if it is left out. */
+            executable?: boolean;
         };
         /**
          * @example {
@@ -1302,18 +1448,56 @@ export interface components {
          *           "filename": "SKILL.md",
          *           "content": "---\nname: release-notes\ndescription: Writes release notes from merged pull requests.\n---\n\n1. List the changes.\n2. Write one line for each, for the people who read it.\n"
          *         }
-         *       ]
+         *       ],
+         *       "message": "List breaking changes first."
          *     }
          */
-        SkillUpdate: {
+        NewSkillVersion: {
             /**
-             * @description Unique in the organization.
+             * @description Unique in the organization. It is read from SKILL.md if it is left out, and has to be the same there.
              * @example release-notes
              */
             name?: string;
-            /** @description What the skill does, and when to use it. */
+            /** @description What the skill does, and when to use it. It is read from SKILL.md if it is left out, and has to be the same there. */
             description?: string;
-            files?: components["schemas"]["NewSkillFile"][];
+            /** @description All files of the skill. One is SKILL.md. */
+            files: components["schemas"]["NewSkillFile"][];
+            /** @description What changed, for the list of versions. */
+            message?: string;
+        };
+        /**
+         * @example {
+         *       "version": 1
+         *     }
+         */
+        SkillPublication: {
+            version: number;
+        };
+        /**
+         * @example {
+         *       "name": "Laptops of the team",
+         *       "skills": [
+         *         {
+         *           "skillId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71"
+         *         }
+         *       ]
+         *     }
+         */
+        NewSkillFeed: {
+            /** @description What the feed is for. */
+            name: string;
+            /** @description The skills of the feed. With `version`, the feed stays at this version; without, it follows the current one. All skills of the organization if it is left out. */
+            skills?: components["schemas"]["NewSkillFeedEntry"][];
+            /** @description When the feed ends, in any form of RFC 3339; null if it does not. */
+            expiresAt?: string | null;
+        };
+        NewSkillFeedEntry: {
+            /**
+             * Format: uuid
+             * @description The skill.
+             */
+            skillId: string;
+            version?: number;
         };
         /**
          * @example {
@@ -1893,7 +2077,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             filename: string;
-            /** @description The text of the file, exactly as stored. */
+            /** @description The text of the file, exactly as stored. A file that is not text is a `data:application/octet-stream;base64,…` URL. */
             content: string;
         };
         SkillPage: {
@@ -1912,6 +2096,118 @@ export interface components {
             updatedAt: string;
         };
         SkillDeletion: {
+            /** @constant */
+            deleted: true;
+            /** Format: uuid */
+            id: string;
+        };
+        SkillVersionPage: {
+            items: components["schemas"]["SkillVersionSummary"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            nextCursor: string | null;
+        };
+        SkillVersionSummary: {
+            /** @description From 1, without gaps when it is made. */
+            version: number;
+            name: string;
+            description: string;
+            /** @description The SHA-256 of the archive of the version: `sha256:` and 64 hexadecimal digits. */
+            digest: string;
+            /** @description Whether the skill has the files of this version. */
+            isCurrent: boolean;
+            /** @description What changed; null if nothing was said. */
+            message: string | null;
+            /**
+             * Format: uuid
+             * @description The API key that made the version.
+             */
+            apiKeyId: string;
+            /** @description The user that the API key acts as; null if it acts as none. */
+            userId: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        SkillVersion: {
+            /** @description From 1, without gaps when it is made. */
+            version: number;
+            name: string;
+            description: string;
+            /** @description The SHA-256 of the archive of the version: `sha256:` and 64 hexadecimal digits. */
+            digest: string;
+            /** @description Whether the skill has the files of this version. */
+            isCurrent: boolean;
+            /** @description What changed; null if nothing was said. */
+            message: string | null;
+            /**
+             * Format: uuid
+             * @description The API key that made the version.
+             */
+            apiKeyId: string;
+            /** @description The user that the API key acts as; null if it acts as none. */
+            userId: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description All files of the version, sorted by filename. */
+            files: components["schemas"]["SkillVersionFile"][];
+        };
+        SkillVersionFile: {
+            filename: string;
+            content: string;
+            /**
+             * @description Of `content`: `utf-8` for text, otherwise `base64`.
+             * @enum {string}
+             */
+            encoding: "utf-8" | "base64";
+            executable: boolean;
+            sizeBytes: number;
+            /** @description Of the bytes, in lower-case hexadecimal. */
+            sha256: string;
+        };
+        SkillFeedWithUrl: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The skills of the feed, each with its version, or null for the current one; null: all skills. */
+            skills: components["schemas"]["SkillFeedEntry"][] | null;
+            /** @description When the feed ends; null if it does not. */
+            expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The API key that the feed ends with: the one that made it, or its successor.
+             */
+            apiKeyId: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The address to install from. It contains the secret token, and no other response has it. */
+            url: string;
+        };
+        SkillFeedEntry: {
+            /** Format: uuid */
+            skillId: string;
+            version: number | null;
+        };
+        SkillFeedPage: {
+            items: components["schemas"]["SkillFeed"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            nextCursor: string | null;
+        };
+        SkillFeed: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The skills of the feed, each with its version, or null for the current one; null: all skills. */
+            skills: components["schemas"]["SkillFeedEntry"][] | null;
+            /** @description When the feed ends; null if it does not. */
+            expiresAt: string | null;
+            /**
+             * Format: uuid
+             * @description The API key that the feed ends with: the one that made it, or its successor.
+             */
+            apiKeyId: string;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        SkillFeedDeletion: {
             /** @constant */
             deleted: true;
             /** Format: uuid */
@@ -2302,6 +2598,17 @@ export interface components {
         };
         /** @description The organization has no session with this sessionId, or the session has no file with this fileId. `Error-Code`: `session_not_found`, `session_file_not_found`. */
         SessionNotFoundOrSessionFileNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The organization has no skill with this skillId, or the skill has no such version. `Error-Code`: `skill_not_found`, `skill_version_not_found`. */
+        SkillNotFoundOrSkillVersionNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Error-Code": components["headers"]["Error-Code"];
@@ -6230,7 +6537,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidInputOrMissingScope"];
             401: components["responses"]["Unauthorized"];
-            /** @description Another skill has this name, the organization would have more skills or bytes of skill files than its quota, or the `Idempotency-Key` was used with another body. `Error-Code`: `skill_name_taken`, `quota_exceeded`, `idempotency_key_reused`. */
+            /** @description Another skill has this name, the organization would have more skills or bytes of skill files than its quota, the `Idempotency-Key` was used with another body, or storing the archive took more than an hour. `Error-Code`: `skill_name_taken`, `quota_exceeded`, `idempotency_key_reused`, `upload_expired`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6391,7 +6698,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SkillUpdate"];
+                "application/json": components["schemas"]["NewSkillVersion"];
             };
         };
         responses: {
@@ -6425,7 +6732,7 @@ export interface operations {
             400: components["responses"]["InvalidInputOrMissingScope"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["SkillNotFound"];
-            /** @description Another skill has this name, or the organization would have more bytes of skill files than its quota. `Error-Code`: `skill_name_taken`, `quota_exceeded`. */
+            /** @description Another skill has this name, the organization would have more bytes of skill files than its quota, or storing the archive took more than an hour. `Error-Code`: `skill_name_taken`, `quota_exceeded`, `upload_expired`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6437,6 +6744,427 @@ export interface operations {
                 };
             };
             412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    listSkillVersions: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The skill.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71
+                 */
+                skillId: components["parameters"]["skillId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "version": 2,
+                     *           "name": "release-notes",
+                     *           "description": "Writes release notes from merged pull requests.",
+                     *           "digest": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "isCurrent": true,
+                     *           "message": "List breaking changes first.",
+                     *           "apiKeyId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
+                     *           "userId": "ada",
+                     *           "createdAt": "2026-03-29T01:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SkillVersionPage"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["SkillNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    retrieveSkillVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The skill.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71
+                 */
+                skillId: components["parameters"]["skillId"];
+                /**
+                 * @description The version.
+                 * @example 2
+                 */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version with all of its files. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 2,
+                     *       "name": "release-notes",
+                     *       "description": "Writes release notes from merged pull requests.",
+                     *       "digest": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "isCurrent": true,
+                     *       "message": "List breaking changes first.",
+                     *       "apiKeyId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
+                     *       "userId": "ada",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "files": [
+                     *         {
+                     *           "filename": "SKILL.md",
+                     *           "content": "---\nname: release-notes\ndescription: Writes release notes from merged pull requests.\n---\n\n1. List the changes.\n2. Write one line for each, for the people who read it.\n",
+                     *           "encoding": "utf-8",
+                     *           "executable": false,
+                     *           "sizeBytes": 167,
+                     *           "sha256": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SkillVersion"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["SkillNotFoundOrSkillVersionNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    publishSkillVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /**
+                 * @description The skill.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71
+                 */
+                skillId: components["parameters"]["skillId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillPublication"];
+            };
+        };
+        responses: {
+            /** @description The skill with the files of the version. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
+                     *       "name": "release-notes",
+                     *       "description": "Writes release notes from merged pull requests.",
+                     *       "createdAt": "2026-03-02T09:15:00.000Z",
+                     *       "updatedAt": "2026-03-29T01:00:00.000Z",
+                     *       "files": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c72",
+                     *           "filename": "SKILL.md",
+                     *           "content": "---\nname: release-notes\ndescription: Writes release notes from merged pull requests.\n---\n\n1. List the changes.\n2. Write one line for each, for the people who read it.\n"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Skill"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["SkillNotFoundOrSkillVersionNotFound"];
+            /** @description Another skill has the name of this version. `Error-Code`: `skill_name_taken`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    retrieveSkillArchive: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The version; the current one if it is left out.
+                 * @example 2
+                 */
+                version?: string;
+            };
+            header?: {
+                /** @description ETags of the copies you hold. If one matches, the response is 304. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                /**
+                 * @description The skill.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71
+                 */
+                skillId: components["parameters"]["skillId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The digest of the version. */
+                    ETag?: string;
+                    /** @description `attachment` with a filename such as `release-notes-2.tar.gz`. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/gzip": string;
+                };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The digest of the version. */
+                    ETag?: string;
+                    /** @description `attachment` with a filename such as `release-notes-2.tar.gz`. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["SkillNotFoundOrSkillVersionNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    listSkillFeeds: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of feeds. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c74",
+                     *           "name": "Laptops of the team",
+                     *           "skills": [
+                     *             {
+                     *               "skillId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
+                     *               "version": null
+                     *             }
+                     *           ],
+                     *           "expiresAt": null,
+                     *           "apiKeyId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
+                     *           "createdAt": "2026-03-29T01:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SkillFeedPage"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    createSkillFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSkillFeed"];
+            };
+        };
+        responses: {
+            /** @description The feed was created. Only this response contains its address. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The path of the feed. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c74",
+                     *       "name": "Laptops of the team",
+                     *       "skills": [
+                     *         {
+                     *           "skillId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71",
+                     *           "version": null
+                     *         }
+                     *       ],
+                     *       "expiresAt": null,
+                     *       "apiKeyId": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c73",
+                     *       "createdAt": "2026-03-29T01:00:00.000Z",
+                     *       "url": "https://api.example.com/feeds/wsf_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SkillFeedWithUrl"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The organization has no such skill, or the skill has no such version. `Error-Code`: `skill_not_found`, `skill_version_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The organization has the most feeds allowed. `Error-Code`: `skill_feed_limit`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    deleteSkillFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The feed.
+                 * @example 0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c74
+                 */
+                feedId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The feed was deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "id": "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c74"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SkillFeedDeletion"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The organization has no feed with this feedId. `Error-Code`: `skill_feed_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -252,20 +252,51 @@ CREATE TABLE `sessions` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `sessionsByProject` ON `sessions` (`organizationId`,`projectId`,`id`);--> statement-breakpoint
-CREATE TABLE `skillFiles` (
+CREATE TABLE `skillContents` (
 	`organizationId` text NOT NULL,
 	`skillId` text NOT NULL,
-	`filename` text NOT NULL,
-	`id` text NOT NULL,
+	`sha256` text NOT NULL,
 	`content` text NOT NULL,
-	PRIMARY KEY(`organizationId`, `skillId`, `filename`)
+	PRIMARY KEY(`organizationId`, `skillId`, `sha256`)
 );
 --> statement-breakpoint
+CREATE TABLE `skillFeeds` (
+	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
+	`hash` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`skills` text,
+	`expiresAt` text,
+	`apiKeyId` text NOT NULL,
+	`createdAt` text NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `skillFeedsById` ON `skillFeeds` (`organizationId`,`id`);--> statement-breakpoint
+CREATE TABLE `skillVersions` (
+	`organizationId` text NOT NULL,
+	`skillId` text NOT NULL,
+	`version` integer NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`digest` text NOT NULL,
+	`objectKey` text NOT NULL,
+	`archiveBytes` integer NOT NULL,
+	`files` text NOT NULL,
+	`message` text,
+	`apiKeyId` text NOT NULL,
+	`userId` text,
+	`createdAt` text NOT NULL,
+	PRIMARY KEY(`organizationId`, `skillId`, `version`)
+);
+--> statement-breakpoint
+CREATE INDEX `skillVersionsByObjectKey` ON `skillVersions` (`objectKey`);--> statement-breakpoint
 CREATE TABLE `skills` (
 	`organizationId` text NOT NULL,
 	`id` text NOT NULL,
 	`name` text NOT NULL,
 	`description` text NOT NULL,
+	`version` integer NOT NULL,
+	`latestVersion` integer NOT NULL,
 	`revision` text NOT NULL,
 	`createdAt` text NOT NULL,
 	`updatedAt` text NOT NULL,
@@ -353,14 +384,10 @@ END;--> statement-breakpoint
 CREATE TRIGGER `skillRemoved` AFTER DELETE ON `skills` BEGIN
   UPDATE `organizationUsage` SET `skills` = `skills` - 1 WHERE `organizationId` = old.`organizationId`;
 END;--> statement-breakpoint
-CREATE TRIGGER `skillFileAdded` AFTER INSERT ON `skillFiles` BEGIN
+CREATE TRIGGER `skillContentAdded` AFTER INSERT ON `skillContents` BEGIN
   UPDATE `organizationUsage` SET `skillBytes` = `skillBytes` + octet_length(new.`content`) WHERE `organizationId` = new.`organizationId`;
 END;--> statement-breakpoint
-CREATE TRIGGER `skillFileReplaced` AFTER UPDATE OF `content` ON `skillFiles`
-WHEN octet_length(new.`content`) <> octet_length(old.`content`) BEGIN
-  UPDATE `organizationUsage` SET `skillBytes` = `skillBytes` - octet_length(old.`content`) + octet_length(new.`content`) WHERE `organizationId` = new.`organizationId`;
-END;--> statement-breakpoint
-CREATE TRIGGER `skillFileRemoved` AFTER DELETE ON `skillFiles` BEGIN
+CREATE TRIGGER `skillContentRemoved` AFTER DELETE ON `skillContents` BEGIN
   UPDATE `organizationUsage` SET `skillBytes` = `skillBytes` - octet_length(old.`content`) WHERE `organizationId` = old.`organizationId`;
 END;--> statement-breakpoint
 CREATE TRIGGER `variableAdded` AFTER INSERT ON `environmentVariables` BEGIN

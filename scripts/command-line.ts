@@ -117,6 +117,13 @@ export function positiveNumber(text: string): number {
 }
 
 /** Parses the value of an option. */
+export function positiveInteger(text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number > 0) return number
+  throw new InvalidArgumentError('Allowed: a whole number above 0.')
+}
+
+/** Parses the value of an option. */
 export function portNumber(text: string): number {
   const number = Number(text)
   if (Number.isInteger(number) && number > 0 && number < 65_536) return number

@@ -2,9 +2,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
+import { FEED_PREFIX, hashToken, mintToken } from '../src/access/api-key.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import { sha256 } from '../src/crypto/digest.ts'
-import { runs, schedules, sessionFiles, skills } from '../src/db/schema.ts'
+import { runs, schedules, sessionFiles, skillFeeds, skills } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
 import { EXAMPLE_IDS } from '../src/http/example-ids.ts'
 import { execute } from './database.ts'
@@ -156,8 +157,20 @@ function exampleRows(organizationId: string) {
       id: EXAMPLE_IDS.skillId,
       name: 'release-notes',
       description: 'Writes release notes from merged pull requests.',
+      // The files come as version 1.
+      version: 0,
+      latestVersion: 0,
       revision: newUuid(),
       ...times,
+    }),
+    // Nobody has its URL.
+    query.insert(skillFeeds).values({
+      organizationId,
+      id: EXAMPLE_IDS.skillFeedId,
+      hash: hashToken(mintToken(FEED_PREFIX)),
+      name: 'Laptops of the team',
+      apiKeyId: EXAMPLE_IDS.apiKeyId,
+      createdAt: times.createdAt,
     }),
     query.insert(sessionFiles).values({
       organizationId,

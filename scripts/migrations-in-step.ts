@@ -12,7 +12,8 @@ import { ROOT } from './wrangler.ts'
 /** Drizzle cannot declare WITHOUT ROWID. All tables are of this kind (docs/design.md, "Tables without rowid"), except: */
 const ROWID_TABLES = [
   // Large values, for which SQLite advises against it.
-  'skillFiles',
+  'skillContents',
+  'skillVersions',
   'environmentVariables',
   // Each of three indexes would contain the primary key, which takes more bytes than the rowid.
   'sessionFiles',

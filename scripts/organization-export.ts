@@ -1,6 +1,6 @@
 /**
  * Writes all data of an organization to a folder: a file of JSON lines for each table, and the contents of session
- * files and profile pictures. An export that was interrupted continues with the same folder.
+ * files, profile pictures and skill archives. An export that was interrupted continues with the same folder.
  */
 import {
   appendFileSync,
@@ -28,11 +28,11 @@ import { forEachAtOnce, OBJECTS_AT_ONCE, type ObjectStore } from './objects.ts'
 const SECRETS = ['sealedValue', 'sealedSecret', 'previousSealedSecret', 'hash', 'idempotencyFingerprint']
 
 /** The tables with contents in the object store. */
-const CONTENT_TABLES = ['sessionFiles', 'profilePictures']
+const CONTENT_TABLES = ['sessionFiles', 'profilePictures', 'skillVersions']
 
-/** Bounds the memory of a page. A row of `skillFiles` has up to 1 MiB. */
+/** Bounds the memory of a page. A row of `skillContents` has up to 1.4 MB, one of `skillVersions` up to 230 KB. */
 const PAGE_SIZE = 1000
-const PAGE_SIZES: Readonly<Record<string, number>> = { skillFiles: 20 }
+const PAGE_SIZES: Readonly<Record<string, number>> = { skillContents: 20, skillVersions: 100 }
 
 /** What the export is of and how far it is. */
 const SUMMARY = 'export.json'
@@ -55,6 +55,8 @@ interface Content {
   readonly sessionId?: string
   readonly path?: string
   readonly userId?: string
+  readonly skillId?: string
+  readonly version?: number
 }
 
 /** @param counts the tables with rows of the organization. @returns false if a content is missing. */
@@ -233,8 +235,9 @@ async function download(
   store: ObjectStore,
   folder: string,
   file: string,
-  { objectKey, sizeBytes }: Row,
+  { objectKey, sizeBytes: contentBytes, archiveBytes }: Row,
 ): Promise<number | undefined> {
+  const sizeBytes = contentBytes ?? archiveBytes
   const path = join(folder, file)
   mkdirSync(dirname(path), { recursive: true })
   if (sizeBytes === 0) {
@@ -277,12 +280,16 @@ function parsedLine(line: string): Content | undefined {
   }
 }
 
-function contentOf(table: string, { id, sessionId, path, userId }: Row): Record<string, unknown> {
+function contentOf(table: string, row: Row): Record<string, unknown> {
+  const { id, sessionId, path, userId, skillId, version } = row
+  if (table === 'skillVersions') return { skillId, version }
   return table === 'sessionFiles' ? { id, sessionId, path } : { userId }
 }
 
 function identityOf(content: Partial<Record<keyof Content, unknown>>): string {
-  return content.userId === undefined ? `file ${content.id}` : `picture ${content.userId}`
+  const { id, userId, skillId, version } = content
+  if (skillId !== undefined) return `skill ${skillId} ${version}`
+  return userId === undefined ? `file ${id}` : `picture ${userId}`
 }
 
 /** The exported rows that refer to an object. */
@@ -319,10 +326,11 @@ class Names {
 
   /** @returns the file relative to the folder. */
   fileOf(table: string, row: Row): string {
-    const { id, sessionId, path, userId, objectKey } = row
+    const { id, objectKey } = row
     const isFile = table === 'sessionFiles'
-    const parent = join(this.#folder, isFile ? join('files', String(sessionId)) : 'pictures')
-    const file = resolve(parent, isFile ? String(path) : encodeURIComponent(String(userId)))
+    const [folder, path] = placeOf(table, row)
+    const parent = join(this.#folder, folder)
+    const file = resolve(parent, path)
     if (parent.startsWith(this.#folder + sep) && file.startsWith(parent + sep)) {
       const name = relative(this.#folder, file)
       if (this.claim(name) && isPossible(file)) return name
@@ -343,6 +351,13 @@ class Names {
     for (const each of folders) this.#folders.add(each)
     return true
   }
+}
+
+/** The folder of a content and its path in there. */
+function placeOf(table: string, row: Row): [folder: string, path: string] {
+  if (table === 'sessionFiles') return [join('files', String(row.sessionId)), String(row.path)]
+  if (table === 'skillVersions') return [join('skills', String(row.skillId)), `${row.version}.tar.gz`]
+  return ['pictures', encodeURIComponent(String(row.userId))]
 }
 
 /** False if a name or the whole path is too long for the file system. */

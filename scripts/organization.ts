@@ -24,6 +24,7 @@ const ROWS_PER_DELETION = 5000
 const OBJECT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   sessionFiles: ['objectKey'],
   profilePictures: ['objectKey', 'uploadingObjectKey'],
+  skillVersions: ['objectKey'],
 }
 
 const ORGANIZATION = ['<organization>', 'its ID, or its name if no other organization has it'] as const

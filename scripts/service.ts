@@ -6,6 +6,9 @@ const DEFAULT_URL = 'http://localhost:8787'
 /** Where `npm run dev` describes the demo workspace. npm runs scripts in the root of the project. */
 const DEMO_FILE = '.wrangler/state/demo.json'
 
+export const NOT_MODIFIED = 304
+export const PRECONDITION_FAILED = 412
+
 /** The options of `withService`. */
 export interface ServiceOptions {
   readonly url?: string | undefined
@@ -27,26 +30,34 @@ export class Service {
     return new Service(url, apiKey)
   }
 
-  /** @param body sent as it is if it is bytes, otherwise as JSON. @throws the error message of the service. */
+  /**
+   * @param body sent as it is if it is bytes, otherwise as JSON.
+   * @throws the error message of the service; the cause is the status. 304 is no error, and has no body.
+   */
   async send<Body = unknown>(
     method: string,
     path: string,
     body?: object,
-  ): Promise<{ status: number; body: Body }> {
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ status: number; body: Body; etag: string | null }> {
     const isBytes = body instanceof Uint8Array
     const response = await fetch(this.#baseUrl + path, {
       method,
       headers: {
         Authorization: `Bearer ${this.#apiKey}`,
         ...(body && !isBytes && { 'Content-Type': 'application/json' }),
+        ...headers,
       },
       ...(body && { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
     }).catch((error: Error) => {
       throw new Error(`No answer from ${this.#baseUrl}: ${causeOf(error)}`)
     })
     const answer = (await response.json().catch(() => ({}))) as Body & { error?: string }
-    if (!response.ok) throw new Error(answer.error ?? `${method} ${path}: ${response.status}`)
-    return { status: response.status, body: answer }
+    const { status } = response
+    if (!response.ok && status !== NOT_MODIFIED) {
+      throw new Error(answer.error ?? `${method} ${path}: ${status}`, { cause: status })
+    }
+    return { status, body: answer, etag: response.headers.get('ETag') }
   }
 }
 

@@ -1,49 +1,59 @@
 /** Publishes skill folders: each has a SKILL.md, whose YAML front matter has a name and a description. */
-import { isUtf8 } from 'node:buffer'
-import { type Dirent, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
-import { parse as parseYaml } from 'yaml'
+import { existsSync, lstatSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { describeProblems } from '../src/http/problems.ts'
-import { createSkillContract } from '../src/resources/skills/contract.ts'
+import { contentOf, type StoredContent } from '../src/resources/skills/content.ts'
+import { createSkillContract, ENTRY_FILE } from '../src/resources/skills/contract.ts'
+import { describedBy } from '../src/resources/skills/version.ts'
 import { describeScript, parsed, startProgress, withService } from './command-line.ts'
-import { Service } from './service.ts'
+import { PRECONDITION_FAILED, Service } from './service.ts'
+import {
+  areEqual,
+  countOf,
+  entriesBelow,
+  isIgnored,
+  readLocalFile,
+  readRecord,
+  sortedEntries,
+  writeRecord,
+} from './skill-folder.ts'
+import { fingerprintsOf, hasTag, listSkills, readVersion } from './skill-versions.ts'
 
-const ENTRY_FILE = 'SKILL.md'
-const IGNORED = ['.git', '.DS_Store']
-/** Folders where no skills are looked for. */
-const NO_SKILLS = ['.git', 'node_modules']
+/** Where no skills are looked for, besides what is never part of a skill. */
+const NO_SKILLS = 'node_modules'
+const CHANGED_MEANWHILE =
+  'someone else changed the skill in the meantime; nothing was overwritten, push again'
 
 const command = parsed(
   withService(
     describeScript(
       'skills:push',
-      'Publishes the skills in the folders, at any depth; a skill is a folder with a SKILL.md. Skills that have not changed are skipped. The API key needs the scopes skills:read and skills:write.',
-      ['path/to/skills', 'path/to/skills --dry-run', 'path/to/skill --allow-skips'],
+      'Publishes the skills in the folders, at any depth; a skill is a folder with a SKILL.md, which has its name. Skills that have not changed are skipped. A skill that skills:pull wrote is published only if nobody else has changed it since. The API key needs the scopes skills:read and skills:write.',
+      [
+        'path/to/skills',
+        'path/to/skills --dry-run',
+        'path/to/skill --message "List breaking changes first."',
+      ],
     )
       .argument('<folder...>', 'a skill, or a folder with skills at any depth')
+      .option('--message <text>', 'what changed, for the list of versions')
       .option('--dry-run', 'print what would be created and updated, and change nothing')
-      .option('--allow-skips', 'publish a skill without its symbolic links and files that are not text'),
+      .option('--allow-skips', 'publish a skill without its symbolic links and special files')
+      .option('--force', 'publish a skill that someone else has changed since it was pulled'),
   ),
 )
 const options = command.opts()
 const [folders] = command.processedArgs
 
-interface SkillFile {
+interface SkillFile extends StoredContent {
   readonly filename: string
-  readonly content: string
+  readonly executable: boolean
+  readonly sha256: string
 }
 
 interface Skill {
   readonly name: string
-  readonly description: string
   readonly files: readonly SkillFile[]
-}
-
-/** A page of `GET /v1/skills`. */
-interface SkillPage {
-  readonly items: readonly { readonly id: string; readonly name: string }[]
-  readonly nextCursor: string | null
 }
 
 await pushAll()
@@ -61,7 +71,7 @@ async function pushAll(): Promise<void> {
         progress.log(`skipped   ${folder}: a symbolic link`)
         continue
       }
-      const { skill, skipped } = readSkill(folder)
+      const { skill, skipped } = await readSkill(folder)
       for (const line of skipped) progress.log(`skipped   ${line}`)
       if (skipped.length > 0 && !options.allowSkips) {
         throw new Error(`${countOf(skipped)} would be left out; --allow-skips publishes the skill without`)
@@ -69,30 +79,16 @@ async function pushAll(): Promise<void> {
       const duplicate = pushed.get(skill.name)
       if (duplicate !== undefined) throw new Error(`name: ${duplicate} has the same name`)
       pushed.set(skill.name, folder)
-      const outcome = await push(service, skill, ids.get(skill.name))
+      const outcome = await push(service, skill, folder, ids.get(skill.name))
       progress.log(`${outcome.padEnd(9)} ${skill.name}, ${countOf(skill.files)}`)
     } catch (error) {
-      // After the first line, an error of the YAML parser repeats the input.
-      progress.warn(`failed    ${folder}: ${(error as Error).message.replace(/:?\n.*/s, '')}`)
+      progress.warn(`failed    ${folder}: ${(error as Error).message}`)
       process.exitCode = 1
     } finally {
       progress.add()
     }
   }
   progress.end(options.dryRun ? 'Nothing was changed: this was a dry run.' : undefined)
-}
-
-/** @returns the ids of the published skills by name. */
-async function listSkills(service: Service): Promise<Map<string, string>> {
-  const ids = new Map<string, string>()
-  let cursor: string | null = ''
-  while (cursor !== null) {
-    const path: string = `/v1/skills?limit=1000${cursor && `&cursor=${cursor}`}`
-    const { body } = await service.send<SkillPage>('GET', path)
-    for (const { id, name } of body.items) ids.set(name, id)
-    cursor = body.nextCursor
-  }
-  return ids
 }
 
 /** @returns the folder itself, if it is a skill or has none; otherwise the skills below it. */
@@ -107,12 +103,9 @@ function skillsBelow(folder: string): string[] {
   return sortedEntries(folder).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (hasEntryFile(path)) return [path]
-    return entry.isDirectory() && !NO_SKILLS.includes(entry.name) ? skillsBelow(path) : []
+    const hasSkills = entry.isDirectory() && entry.name !== NO_SKILLS && !isIgnored(entry.name)
+    return hasSkills ? skillsBelow(path) : []
   })
-}
-
-function sortedEntries(folder: string): Dirent[] {
-  return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function hasEntryFile(folder: string): boolean {
@@ -120,78 +113,89 @@ function hasEntryFile(folder: string): boolean {
 }
 
 /** @returns the skill, and what it leaves out. @throws if the folder is not a skill that the service accepts. */
-function readSkill(folder: string): { skill: Skill; skipped: string[] } {
-  const skipped: string[] = []
-  const files = readFiles(folder, skipped)
-  const entry = files.find(({ filename }) => filename === ENTRY_FILE)
-  if (!entry) {
+async function readSkill(folder: string): Promise<{ skill: Skill; skipped: string[] }> {
+  const { files, skipped } = readFiles(folder)
+  if (!files.some(({ filename }) => filename === ENTRY_FILE)) {
     const start = `${join(folder, ENTRY_FILE)}: `
     const reason = skipped.find((line) => line.startsWith(start))?.slice(start.length)
     throw new Error(reason ? `${ENTRY_FILE} is ${reason}` : `there is no ${ENTRY_FILE}`)
   }
-  const skill = { ...readFrontMatter(entry.content), files }
-  const result = createSkillContract.body.safeParse(skill)
-  if (result.success) return { skill: result.data, skipped }
-  const problems = describeProblems(result.error.issues, {
-    schema: createSkillContract.body,
-    data: skill,
-    isSecret: false,
-  })
-  throw new Error(problems.replaceAll(/\bfiles\.(\d+)/g, (_, index) => files[index]?.filename ?? index))
+  const schema = createSkillContract.body
+  const data = bodyOf(files)
+  const result = schema.safeParse(data)
+  if (!result.success) {
+    const problems = describeProblems(result.error.issues, { schema, data, isSecret: false })
+    throw new Error(problems.replaceAll(/\bfiles\.(\d+)/g, (_, index) => files[index]?.filename ?? index))
+  }
+  const described = await describedBy(files)
+  if ('line' in described) throw new Error(described.message)
+  return { skill: { name: described.name, files }, skipped }
 }
 
-/** Reads the text files. @param skipped gets a line for each file that is left out. */
-function readFiles(folder: string, skipped: string[], prefix = ''): SkillFile[] {
-  const entries = sortedEntries(folder).filter(({ name }) => !IGNORED.includes(name))
-  return entries.flatMap((entry) => {
-    const path = join(folder, entry.name)
-    const filename = prefix + entry.name
-    const skip = (reason: string) => {
-      skipped.push(`${path}: ${reason}`)
-      return []
-    }
-    if (entry.isDirectory()) return readFiles(path, skipped, `${filename}/`)
-    if (entry.isSymbolicLink()) return skip('a symbolic link')
-    if (!entry.isFile()) return skip('not a file')
-    const bytes = readFileSync(path)
-    return isText(bytes) ? [{ filename, content: bytes.toString('utf8') }] : skip('not text in UTF-8')
-  })
+/** @returns the files, and a line for each that is left out. */
+function readFiles(folder: string): { files: SkillFile[]; skipped: string[] } {
+  const files: SkillFile[] = []
+  const skipped: string[] = []
+  for (const { filename, path, kind } of entriesBelow(folder)) {
+    if (kind === 'symbolic link') skipped.push(`${path}: a symbolic link`)
+    if (kind === 'special file') skipped.push(`${path}: not a file`)
+    if (kind !== 'file') continue
+    const { bytes, ...file } = readLocalFile(path)
+    // As the service stores it.
+    files.push({ filename: filename.normalize('NFC'), ...file, ...contentOf(bytes) })
+  }
+  return { files, skipped }
 }
 
-function isText(bytes: Buffer): boolean {
-  return isUtf8(bytes) && !bytes.includes(0)
-}
-
-/** The YAML between the first two lines of three hyphens. */
-function readFrontMatter(text: string): { name: unknown; description: unknown } {
-  const [, yaml] = /^\ufeff?(---\s*?\n.*?\n)---\s*?(?:\n|$)/s.exec(text) ?? []
-  if (yaml === undefined) throw new Error(`${ENTRY_FILE} has no front matter`)
-  const { name, description } = parseYaml(yaml, { logLevel: 'error' }) ?? {}
-  return { name, description: typeof description === 'string' ? description.trim() : description }
+/** The body of a request. */
+function bodyOf(files: readonly SkillFile[]) {
+  const { message } = options
+  return { files: files.map(({ sha256, ...file }) => file), ...(message !== undefined && { message }) }
 }
 
 /** @param id the published skill of this name, if there is one. */
-async function push(service: Service, skill: Skill, id: string | undefined): Promise<string> {
+async function push(
+  service: Service,
+  { name, files }: Skill,
+  folder: string,
+  id: string | undefined,
+): Promise<string> {
+  const body = bodyOf(files)
+  const local = fingerprintsOf(files)
+  // A folder that was copied or renamed to another skill's name was not pulled.
+  const record = basename(resolve(folder)) === name ? readRecord(folder) : undefined
+  const recordPushed = (etag: string | null) => {
+    if (record) writeRecord(folder, { etag, files: local })
+  }
+  if (record?.pending) throw new Error('a pull of this skill was interrupted; pull it again')
+
   if (id === undefined) {
     if (options.dryRun) return 'to create'
-    await service.send('POST', '/v1/skills', skill)
+    const { etag } = await service.send('POST', '/v1/skills', body)
+    recordPushed(etag)
     return 'created'
   }
-  const { body: current } = await service.send<Skill>('GET', `/v1/skills/${id}`)
-  const change = {
-    ...(skill.description !== current.description && { description: skill.description }),
-    ...(!isDeepStrictEqual(contentsOf(skill), contentsOf(current)) && { files: skill.files }),
+  const isAsPulled = record?.etag != null && (await hasTag(service, id, record.etag))
+  const current = isAsPulled ? undefined : await readVersion(service, id)
+  const { etag, files: published } = current
+    ? { etag: current.etag, files: fingerprintsOf(current.files) }
+    : (record as { etag: string; files: typeof local })
+  if (areEqual(local, published)) {
+    if (current && !options.dryRun) recordPushed(etag)
+    return 'unchanged'
   }
-  if (Object.keys(change).length === 0) return 'unchanged'
+  if (record && !isAsPulled && !options.force) {
+    if (areEqual(local, record.files)) return 'outdated'
+    throw new Error(
+      'changed here, and on the service since it was pulled; skills:pull gets those changes, --force publishes without them',
+    )
+  }
   if (options.dryRun) return 'to update'
-  await service.send('PATCH', `/v1/skills/${id}`, change)
+  if (etag === null) throw new Error(CHANGED_MEANWHILE)
+  const headers = { 'If-Match': etag }
+  const updated = await service.send('PATCH', `/v1/skills/${id}`, body, headers).catch((error: Error) => {
+    throw error.cause === PRECONDITION_FAILED ? new Error(CHANGED_MEANWHILE) : error
+  })
+  recordPushed(updated.etag)
   return 'updated'
-}
-
-function contentsOf({ files }: Skill): Map<string, string> {
-  return new Map(files.map(({ filename, content }) => [filename, content]))
-}
-
-function countOf({ length }: readonly unknown[]): string {
-  return `${length} ${length === 1 ? 'file' : 'files'}`
 }

@@ -657,6 +657,110 @@ order by
 limit
   + :rowLimit;
 
+-- moveFeeds
+update "skillFeeds"
+set
+  "apiKeyId" = :id
+where
+  (
+    "skillFeeds"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "apiKeys" "named" on (
+          (
+            "named"."organizationId" = "apiKeys"."organizationId"
+            and "named"."id" = :apiKeyId
+          )
+          and "named"."revokedAt" is null
+        )
+        left join "apiKeys" "earlier" on (
+          "earlier"."organizationId" = "apiKeys"."organizationId"
+          and "earlier"."idempotencyKey" = :idempotencyKey
+          and "earlier"."id" <> :id
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("named"."id" is not null)
+          and (
+            (
+              "apiKeys"."rotatedAt" is null
+              or "named"."id" = "apiKeys"."id"
+            )
+          )
+          and (
+            (
+              (
+                "apiKeys"."userId" is null
+                or "apiKeys"."userId" is "named"."userId"
+              )
+              and (
+                "apiKeys"."projectIds" is null
+                or (
+                  "named"."projectIds" is not null
+                  and not exists (
+                    select
+                      1
+                    from
+                      json_each("named"."projectIds")
+                    where
+                      value not in (
+                        select
+                          value
+                        from
+                          json_each("apiKeys"."projectIds")
+                      )
+                  )
+                )
+              )
+            )
+          )
+          and (
+            not exists (
+              select
+                1
+              from
+                json_each("named"."scopes")
+              where
+                value not in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."scopes")
+                )
+            )
+          )
+          and (
+            (
+              "apiKeys"."expiresAt" is null
+              or coalesce("named"."expiresAt" <= "apiKeys"."expiresAt", false)
+            )
+          )
+          and "earlier"."id" is null
+          and ("named"."rotatedAt" is null)
+          and (
+            (
+              "named"."expiresAt" is null
+              or "named"."expiresAt" > :now
+            )
+          )
+        )
+    )
+    and "skillFeeds"."apiKeyId" = :apiKeyId
+  );
+
 -- recordDescendants
 insert into
   "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")

@@ -26,6 +26,14 @@ where
       where
         "profilePictures"."objectKey" = "listed".value
     )
+    or exists (
+      select
+        1
+      from
+        "skillVersions"
+      where
+        "skillVersions"."objectKey" = "listed".value
+    )
   )
 on conflict do nothing;
 
@@ -85,6 +93,14 @@ select
         "profilePictures"
       where
         "profilePictures"."objectKey" = "orphanedObjects"."objectKey"
+    )
+    or exists (
+      select
+        1
+      from
+        "skillVersions"
+      where
+        "skillVersions"."objectKey" = "orphanedObjects"."objectKey"
     )
   ) as "isReferenced"
 from

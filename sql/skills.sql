@@ -1,6 +1,375 @@
 -- src/resources/skills/statements.ts
 
--- creatable.check
+-- addArchivesToOrphans
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  "objectKey" as "objectKey",
+  :deleteAfter as "deleteAfter"
+from
+  "skillVersions"
+where
+  (
+    "skillVersions"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "skills" on (
+          "skills"."organizationId" = "apiKeys"."organizationId"
+          and "skills"."id" = :skillId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("skills"."id" is not null)
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "skills"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+          )
+        )
+    )
+    and "skillVersions"."skillId" = :skillId
+  )
+on conflict do nothing;
+
+-- addOldArchivesToOrphans
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  "objectKey" as "objectKey",
+  :deleteAfter as "deleteAfter"
+from
+  "skillVersions"
+where
+  (
+    "skillVersions"."organizationId" = (
+      select
+        "skills"."organizationId"
+      from
+        "apiKeys"
+        inner join "skills" on (
+          (
+            "skills"."organizationId" = "apiKeys"."organizationId"
+            and "skills"."id" = :skillId
+          )
+          and "skills"."revision" = :revision
+        )
+      where
+        (
+          "apiKeys"."hash" = :keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+    )
+    and "skillVersions"."skillId" = :skillId
+    and "skillVersions"."version" in (
+      select
+        "older"."version"
+      from
+        "apiKeys"
+        inner join "skills" on (
+          (
+            "skills"."organizationId" = "apiKeys"."organizationId"
+            and "skills"."id" = :skillId
+          )
+          and "skills"."revision" = :revision
+        )
+        inner join "skillVersions" "older" on (
+          (
+            "older"."organizationId" = "skills"."organizationId"
+            and "older"."skillId" = "skills"."id"
+          )
+          and "older"."version" <> "skills"."version"
+        )
+      where
+        (
+          "apiKeys"."hash" = :keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+      order by
+        "older"."version" desc
+      limit
+        + 1000
+      offset
+        :othersKept
+    )
+    and "skillVersions"."version" not in (
+      select
+        "named".value ->> 'version'
+      from
+        "skillFeeds",
+        json_each("skillFeeds"."skills") as "named"
+      where
+        "skillFeeds"."organizationId" = (
+          select
+            "skills"."organizationId"
+          from
+            "apiKeys"
+            inner join "skills" on (
+              (
+                "skills"."organizationId" = "apiKeys"."organizationId"
+                and "skills"."id" = :skillId
+              )
+              and "skills"."revision" = :revision
+            )
+          where
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+        )
+        and "named".value ->> 'skillId' = :skillId
+        and "named".value ->> 'version' is not null
+    )
+  )
+on conflict do nothing;
+
+-- archiveReadable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "skills"."id" is not null as "skillExists",
+  (
+    "skills"."id" is null
+    or "skillVersions"."version" is not null
+  ) as "versionExists"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = coalesce(cast(:version as integer), "skills"."version")
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- beginChange
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  'skills/' || "apiKeys"."organizationId" || '/' || :objectId as "objectKey",
+  :deleteAfter as "deleteAfter"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = "skills"."version"
+  )
+where
+  (
+    (
+      (
+        "apiKeys"."hash" = :keyHash
+        and case
+          when "apiKeys"."revokedAt" is not null then 'revoked'
+          when "apiKeys"."expiresAt" <= :now then 'expired'
+        end is null
+        and (
+          :scope is null
+          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+        )
+      )
+      and ("skills"."id" is not null)
+      and (
+        select
+          case
+            when "organizationUsage"."skillBytes" + (
+              (
+                select
+                  coalesce(sum("new".value ->> 'bytes'), 0)
+                from
+                  json_each(:contents) as "new"
+                where
+                  not exists (
+                    select
+                      1
+                    from
+                      "skillContents"
+                    where
+                      (
+                        "skillContents"."organizationId" = "apiKeys"."organizationId"
+                        and "skillContents"."skillId" = :skillId
+                        and "skillContents"."sha256" = "new".value ->> 'sha256'
+                      )
+                  )
+              )
+            ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+          end
+        from
+          "organizationUsage"
+        where
+          "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+      ) is null
+      and (
+        not exists (
+          select
+            "id"
+          from
+            "skills" "other"
+          where
+            (
+              "other"."organizationId" = "apiKeys"."organizationId"
+              and "other"."name" = :name
+              and "other"."id" <> :skillId
+            )
+        )
+      )
+      and (
+        :ifMatch is null
+        or (
+          :ifMatch = '*'
+          and "skills"."revision" is not null
+        )
+        or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+      )
+    )
+    and "skillVersions"."files" is not :files
+  )
+on conflict ("orphanedObjects"."objectKey") do update
+set
+  "deleteAfter" = excluded."deleteAfter"
+returning
+  "objectKey";
+
+-- beginCreation
+insert into
+  "orphanedObjects" ("objectKey", "deleteAfter")
+select
+  'skills/' || "apiKeys"."organizationId" || '/' || :objectId as "objectKey",
+  :deleteAfter as "deleteAfter"
+from
+  "apiKeys"
+  left join "skills" "repeated" on (
+    "repeated"."organizationId" = "apiKeys"."organizationId"
+    and "repeated"."idempotencyKey" = :idempotencyKey
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("repeated"."id" is null)
+    and (
+      select
+        case
+          when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
+          when "organizationUsage"."skillBytes" + (
+            (
+              select
+                coalesce(sum("new".value ->> 'bytes'), 0)
+              from
+                json_each(:contents) as "new"
+              where
+                not exists (
+                  select
+                    1
+                  from
+                    "skillContents"
+                  where
+                    (
+                      "skillContents"."organizationId" = "apiKeys"."organizationId"
+                      and "skillContents"."skillId" = :skillId
+                      and "skillContents"."sha256" = "new".value ->> 'sha256'
+                    )
+                )
+            )
+          ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+    and (
+      not exists (
+        select
+          "id"
+        from
+          "skills" "other"
+        where
+          (
+            "other"."organizationId" = "apiKeys"."organizationId"
+            and "other"."name" = :name
+            and "other"."id" <> :skillId
+          )
+      )
+    )
+  )
+on conflict ("orphanedObjects"."objectKey") do update
+set
+  "deleteAfter" = excluded."deleteAfter"
+returning
+  "objectKey";
+
+-- beginnable.check
 select
   case
     when "apiKeys"."revokedAt" is not null then 'revoked'
@@ -21,7 +390,27 @@ select
     select
       case
         when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
-        when "organizationUsage"."skillBytes" + (:sizeBytes) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+        when "organizationUsage"."skillBytes" + (
+          (
+            select
+              coalesce(sum("new".value ->> 'bytes'), 0)
+            from
+              json_each(:contents) as "new"
+            where
+              not exists (
+                select
+                  1
+                from
+                  "skillContents"
+                where
+                  (
+                    "skillContents"."organizationId" = "apiKeys"."organizationId"
+                    and "skillContents"."skillId" = :skillId
+                    and "skillContents"."sha256" = "new".value ->> 'sha256'
+                  )
+              )
+          )
+        ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
       end
     from
       "organizationUsage"
@@ -45,6 +434,160 @@ from
   left join "skills" "repeated" on (
     "repeated"."organizationId" = "apiKeys"."organizationId"
     and "repeated"."idempotencyKey" = :idempotencyKey
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- changeable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "skills"."id" is not null as "skillExists",
+  (
+    select
+      case
+        when "organizationUsage"."skillBytes" + (
+          (
+            select
+              coalesce(sum("new".value ->> 'bytes'), 0)
+            from
+              json_each(:contents) as "new"
+            where
+              not exists (
+                select
+                  1
+                from
+                  "skillContents"
+                where
+                  (
+                    "skillContents"."organizationId" = "apiKeys"."organizationId"
+                    and "skillContents"."skillId" = :skillId
+                    and "skillContents"."sha256" = "new".value ->> 'sha256'
+                  )
+              )
+          )
+        ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "exceededQuota",
+  not exists (
+    select
+      "id"
+    from
+      "skills" "other"
+    where
+      (
+        "other"."organizationId" = "apiKeys"."organizationId"
+        and "other"."name" = :name
+        and "other"."id" <> :skillId
+      )
+  ) as "nameIsFree",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "skills"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0 as "matchesRevision"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = "skills"."version"
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- creatable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "repeated"."id" is null as "isFirstRequest",
+  (
+    select
+      case
+        when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
+        when "organizationUsage"."skillBytes" + (
+          (
+            select
+              coalesce(sum("new".value ->> 'bytes'), 0)
+            from
+              json_each(:contents) as "new"
+            where
+              not exists (
+                select
+                  1
+                from
+                  "skillContents"
+                where
+                  (
+                    "skillContents"."organizationId" = "apiKeys"."organizationId"
+                    and "skillContents"."skillId" = :skillId
+                    and "skillContents"."sha256" = "new".value ->> 'sha256'
+                  )
+              )
+          )
+        ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "exceededQuota",
+  not exists (
+    select
+      "id"
+    from
+      "skills" "other"
+    where
+      (
+        "other"."organizationId" = "apiKeys"."organizationId"
+        and "other"."name" = :name
+        and "other"."id" <> :skillId
+      )
+  ) as "nameIsFree"
+from
+  "apiKeys"
+  left join "skills" "repeated" on (
+    "repeated"."organizationId" = "apiKeys"."organizationId"
+    and "repeated"."idempotencyKey" = :idempotencyKey
+  )
+  left join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
   "apiKeys"."hash" = :keyHash;
@@ -81,11 +624,11 @@ from
 where
   "apiKeys"."hash" = :keyHash;
 
--- deleteFiles
-delete from "skillFiles"
+-- deleteContents
+delete from "skillContents"
 where
   (
-    "skillFiles"."organizationId" = (
+    "skillContents"."organizationId" = (
       select
         "apiKeys"."organizationId"
       from
@@ -118,14 +661,14 @@ where
           )
         )
     )
-    and "skillFiles"."skillId" = :skillId
+    and "skillContents"."skillId" = :skillId
   );
 
--- deleteOtherFiles
-delete from "skillFiles"
+-- deleteOldVersions
+delete from "skillVersions"
 where
   (
-    "skillFiles"."organizationId" = (
+    "skillVersions"."organizationId" = (
       select
         "skills"."organizationId"
       from
@@ -150,12 +693,79 @@ where
           )
         )
     )
-    and "skillFiles"."skillId" = :skillId
-    and "skillFiles"."filename" not in (
+    and "skillVersions"."skillId" = :skillId
+    and "skillVersions"."version" in (
       select
-        value
+        "older"."version"
       from
-        json_each(:filenames)
+        "apiKeys"
+        inner join "skills" on (
+          (
+            "skills"."organizationId" = "apiKeys"."organizationId"
+            and "skills"."id" = :skillId
+          )
+          and "skills"."revision" = :revision
+        )
+        inner join "skillVersions" "older" on (
+          (
+            "older"."organizationId" = "skills"."organizationId"
+            and "older"."skillId" = "skills"."id"
+          )
+          and "older"."version" <> "skills"."version"
+        )
+      where
+        (
+          "apiKeys"."hash" = :keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+      order by
+        "older"."version" desc
+      limit
+        + 1000
+      offset
+        :othersKept
+    )
+    and "skillVersions"."version" not in (
+      select
+        "named".value ->> 'version'
+      from
+        "skillFeeds",
+        json_each("skillFeeds"."skills") as "named"
+      where
+        "skillFeeds"."organizationId" = (
+          select
+            "skills"."organizationId"
+          from
+            "apiKeys"
+            inner join "skills" on (
+              (
+                "skills"."organizationId" = "apiKeys"."organizationId"
+                and "skills"."id" = :skillId
+              )
+              and "skills"."revision" = :revision
+            )
+          where
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+        )
+        and "named".value ->> 'skillId' = :skillId
+        and "named".value ->> 'version' is not null
     )
   );
 
@@ -201,6 +811,113 @@ where
 returning
   "id";
 
+-- deleteUnusedContents
+delete from "skillContents"
+where
+  (
+    changes() > 0
+    and "skillContents"."organizationId" = (
+      select
+        "skills"."organizationId"
+      from
+        "apiKeys"
+        inner join "skills" on (
+          (
+            "skills"."organizationId" = "apiKeys"."organizationId"
+            and "skills"."id" = :skillId
+          )
+          and "skills"."revision" = :revision
+        )
+      where
+        (
+          "apiKeys"."hash" = :keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+    )
+    and "skillContents"."skillId" = :skillId
+    and "skillContents"."sha256" not in (
+      select
+        "file".value ->> 'sha256'
+      from
+        "skillVersions",
+        json_each("skillVersions"."files") as "file"
+      where
+        "skillVersions"."organizationId" = (
+          select
+            "skills"."organizationId"
+          from
+            "apiKeys"
+            inner join "skills" on (
+              (
+                "skills"."organizationId" = "apiKeys"."organizationId"
+                and "skills"."id" = :skillId
+              )
+              and "skills"."revision" = :revision
+            )
+          where
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
+        )
+        and "skillVersions"."skillId" = :skillId
+    )
+  );
+
+-- deleteVersions
+delete from "skillVersions"
+where
+  (
+    "skillVersions"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "skills" on (
+          "skills"."organizationId" = "apiKeys"."organizationId"
+          and "skills"."id" = :skillId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("skills"."id" is not null)
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "skills"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+          )
+        )
+    )
+    and "skillVersions"."skillId" = :skillId
+  );
+
 -- insertSkill
 insert into
   "skills" (
@@ -208,6 +925,8 @@ insert into
     "id",
     "name",
     "description",
+    "version",
+    "latestVersion",
     "revision",
     "createdAt",
     "updatedAt",
@@ -219,6 +938,8 @@ select
   :skillId as "id",
   :name as "name",
   :description as "description",
+  1 as "version",
+  1 as "latestVersion",
   :revision as "revision",
   :now as "createdAt",
   :now as "updatedAt",
@@ -229,6 +950,10 @@ from
   left join "skills" "repeated" on (
     "repeated"."organizationId" = "apiKeys"."organizationId"
     and "repeated"."idempotencyKey" = :idempotencyKey
+  )
+  left join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
   )
 where
   (
@@ -248,7 +973,27 @@ where
       select
         case
           when "organizationUsage"."skills" + (1) > max("organizationUsage"."skills", :skillsQuota) then 'skills'
-          when "organizationUsage"."skillBytes" + (:sizeBytes) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+          when "organizationUsage"."skillBytes" + (
+            (
+              select
+                coalesce(sum("new".value ->> 'bytes'), 0)
+              from
+                json_each(:contents) as "new"
+              where
+                not exists (
+                  select
+                    1
+                  from
+                    "skillContents"
+                  where
+                    (
+                      "skillContents"."organizationId" = "apiKeys"."organizationId"
+                      and "skillContents"."skillId" = :skillId
+                      and "skillContents"."sha256" = "new".value ->> 'sha256'
+                    )
+                )
+            )
+          ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
         end
       from
         "organizationUsage"
@@ -269,17 +1014,40 @@ where
           )
       )
     )
+    and ("orphanedObjects"."objectKey" is not null)
   );
 
--- putFiles
+-- insertVersion
 insert into
-  "skillFiles" ("organizationId", "skillId", "filename", "id", "content")
+  "skillVersions" (
+    "organizationId",
+    "skillId",
+    "version",
+    "name",
+    "description",
+    "digest",
+    "objectKey",
+    "archiveBytes",
+    "files",
+    "message",
+    "apiKeyId",
+    "userId",
+    "createdAt"
+  )
 select
   "skills"."organizationId" as "organizationId",
   "skills"."id" as "skillId",
-  "chunk"."column2" as "filename",
-  "chunk"."column1" as "id",
-  "chunk"."column3" as "content"
+  "skills"."version" as "version",
+  "skills"."name" as "name",
+  "skills"."description" as "description",
+  :digest as "digest",
+  :objectKey as "objectKey",
+  cast(:archiveBytes as integer) as "archiveBytes",
+  :files as "files",
+  :message as "message",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."userId" as "userId",
+  :now as "createdAt"
 from
   "apiKeys"
   inner join "skills" on (
@@ -289,34 +1057,6 @@ from
     )
     and "skills"."revision" = :revision
   )
-  inner join (
-    values
-      (:chunk .0.id, :chunk .0.filename, :chunk .0.content),
-      (:chunk .1.id, :chunk .1.filename, :chunk .1.content),
-      (:chunk .2.id, :chunk .2.filename, :chunk .2.content),
-      (:chunk .3.id, :chunk .3.filename, :chunk .3.content),
-      (:chunk .4.id, :chunk .4.filename, :chunk .4.content),
-      (:chunk .5.id, :chunk .5.filename, :chunk .5.content),
-      (:chunk .6.id, :chunk .6.filename, :chunk .6.content),
-      (:chunk .7.id, :chunk .7.filename, :chunk .7.content),
-      (:chunk .8.id, :chunk .8.filename, :chunk .8.content),
-      (:chunk .9.id, :chunk .9.filename, :chunk .9.content),
-      (:chunk .10.id, :chunk .10.filename, :chunk .10.content),
-      (:chunk .11.id, :chunk .11.filename, :chunk .11.content),
-      (:chunk .12.id, :chunk .12.filename, :chunk .12.content),
-      (:chunk .13.id, :chunk .13.filename, :chunk .13.content),
-      (:chunk .14.id, :chunk .14.filename, :chunk .14.content),
-      (:chunk .15.id, :chunk .15.filename, :chunk .15.content),
-      (:chunk .16.id, :chunk .16.filename, :chunk .16.content),
-      (:chunk .17.id, :chunk .17.filename, :chunk .17.content),
-      (:chunk .18.id, :chunk .18.filename, :chunk .18.content),
-      (:chunk .19.id, :chunk .19.filename, :chunk .19.content),
-      (:chunk .20.id, :chunk .20.filename, :chunk .20.content),
-      (:chunk .21.id, :chunk .21.filename, :chunk .21.content),
-      (:chunk .22.id, :chunk .22.filename, :chunk .22.content),
-      (:chunk .23.id, :chunk .23.filename, :chunk .23.content),
-      (:chunk .24.id, :chunk .24.filename, :chunk .24.content)
-  ) as "chunk" on "chunk"."column2" is not null
 where
   (
     "apiKeys"."hash" = :keyHash
@@ -329,11 +1069,221 @@ where
       or instr("apiKeys"."scopes", json_quote(:scope)) > 0
     )
   )
-on conflict ("skillFiles"."organizationId", "skillFiles"."skillId", "skillFiles"."filename") do update
+on conflict do nothing;
+
+-- publish
+update "skills"
 set
-  "content" = excluded."content"
+  "name" = (
+    select
+      "name"
+    from
+      "skillVersions" "published"
+    where
+      (
+        (
+          "published"."organizationId" = "skills"."organizationId"
+          and "published"."skillId" = "skills"."id"
+        )
+        and "published"."version" = cast(:version as integer)
+      )
+  ),
+  "description" = (
+    select
+      "description"
+    from
+      "skillVersions" "published"
+    where
+      (
+        (
+          "published"."organizationId" = "skills"."organizationId"
+          and "published"."skillId" = "skills"."id"
+        )
+        and "published"."version" = cast(:version as integer)
+      )
+  ),
+  "version" = cast(:version as integer),
+  "revision" = :revision,
+  "updatedAt" = :now
 where
-  "skillFiles"."content" <> excluded."content";
+  (
+    "skills"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "skills" on (
+          "skills"."organizationId" = "apiKeys"."organizationId"
+          and "skills"."id" = :skillId
+        )
+        left join "skillVersions" on (
+          (
+            "skillVersions"."organizationId" = "skills"."organizationId"
+            and "skillVersions"."skillId" = "skills"."id"
+          )
+          and "skillVersions"."version" = cast(:version as integer)
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("skills"."id" is not null)
+          and (
+            (
+              "skills"."id" is null
+              or "skillVersions"."version" is not null
+            )
+          )
+          and (
+            not exists (
+              select
+                "id"
+              from
+                "skills" "other"
+              where
+                (
+                  "other"."organizationId" = "apiKeys"."organizationId"
+                  and "other"."name" = "skillVersions"."name"
+                  and "other"."id" <> :skillId
+                )
+            )
+          )
+          and (
+            :ifMatch is null
+            or (
+              :ifMatch = '*'
+              and "skills"."revision" is not null
+            )
+            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+          )
+        )
+    )
+    and "skills"."id" = :skillId
+    and "skills"."version" <> cast(:version as integer)
+  );
+
+-- publishable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "skills"."id" is not null as "skillExists",
+  (
+    "skills"."id" is null
+    or "skillVersions"."version" is not null
+  ) as "versionExists",
+  not exists (
+    select
+      "id"
+    from
+      "skills" "other"
+    where
+      (
+        "other"."organizationId" = "apiKeys"."organizationId"
+        and "other"."name" = "skillVersions"."name"
+        and "other"."id" <> :skillId
+      )
+  ) as "nameIsFree",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "skills"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0 as "matchesRevision"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = cast(:version as integer)
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- putContents
+insert into
+  "skillContents" ("organizationId", "skillId", "sha256", "content")
+select
+  "skills"."organizationId" as "organizationId",
+  "skills"."id" as "skillId",
+  "chunk"."column1" as "sha256",
+  "chunk"."column2" as "content"
+from
+  "apiKeys"
+  inner join "skills" on (
+    (
+      "skills"."organizationId" = "apiKeys"."organizationId"
+      and "skills"."id" = :skillId
+    )
+    and "skills"."revision" = :revision
+  )
+  inner join (
+    values
+      (:chunk .0.sha256, :chunk .0.content),
+      (:chunk .1.sha256, :chunk .1.content),
+      (:chunk .2.sha256, :chunk .2.content),
+      (:chunk .3.sha256, :chunk .3.content),
+      (:chunk .4.sha256, :chunk .4.content),
+      (:chunk .5.sha256, :chunk .5.content),
+      (:chunk .6.sha256, :chunk .6.content),
+      (:chunk .7.sha256, :chunk .7.content),
+      (:chunk .8.sha256, :chunk .8.content),
+      (:chunk .9.sha256, :chunk .9.content),
+      (:chunk .10.sha256, :chunk .10.content),
+      (:chunk .11.sha256, :chunk .11.content),
+      (:chunk .12.sha256, :chunk .12.content),
+      (:chunk .13.sha256, :chunk .13.content),
+      (:chunk .14.sha256, :chunk .14.content),
+      (:chunk .15.sha256, :chunk .15.content),
+      (:chunk .16.sha256, :chunk .16.content),
+      (:chunk .17.sha256, :chunk .17.content),
+      (:chunk .18.sha256, :chunk .18.content),
+      (:chunk .19.sha256, :chunk .19.content),
+      (:chunk .20.sha256, :chunk .20.content),
+      (:chunk .21.sha256, :chunk .21.content),
+      (:chunk .22.sha256, :chunk .22.content),
+      (:chunk .23.sha256, :chunk .23.content),
+      (:chunk .24.sha256, :chunk .24.content)
+  ) as "chunk" on "chunk"."column1" is not null
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
+  )
+on conflict do nothing;
 
 -- readable.check
 select
@@ -360,6 +1310,79 @@ from
   )
 where
   "apiKeys"."hash" = :keyHash;
+
+-- removeArchiveFromOrphans
+delete from "orphanedObjects"
+where
+  (
+    "orphanedObjects"."objectKey" = :objectKey
+    and (
+      select
+        "skills"."organizationId"
+      from
+        "apiKeys"
+        inner join "skills" on (
+          (
+            "skills"."organizationId" = "apiKeys"."organizationId"
+            and "skills"."id" = :skillId
+          )
+          and "skills"."revision" = :revision
+        )
+      where
+        (
+          "apiKeys"."hash" = :keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+    ) is not null
+  );
+
+-- selectArchive
+select
+  "skillVersions"."name",
+  "skillVersions"."version",
+  "skillVersions"."digest",
+  "skillVersions"."objectKey"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = coalesce(cast(:version as integer), "skills"."version")
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("skills"."id" is not null)
+    and (
+      (
+        "skills"."id" is null
+        or "skillVersions"."version" is not null
+      )
+    )
+  );
 
 -- selectCreated
 select
@@ -407,9 +1430,12 @@ where
 
 -- selectCreatedFiles
 select
-  "skillFiles"."id",
-  "skillFiles"."filename",
-  "skillFiles"."content"
+  ("file".value ->> 'id') as "id",
+  ("file".value ->> 'filename') as "filename",
+  case "file".value ->> 'encoding'
+    when 'base64' then 'data:application/octet-stream;base64,'
+    else ''
+  end || "skillContents"."content" as "content"
 from
   "apiKeys"
   inner join "skills" on (
@@ -433,9 +1459,18 @@ from
       or "skills"."idempotencyFingerprint" = :idempotencyFingerprint
     )
   )
-  inner join "skillFiles" on (
-    "skillFiles"."organizationId" = "skills"."organizationId"
-    and "skillFiles"."skillId" = "skills"."id"
+  inner join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = "skills"."version"
+  )
+  inner join json_each("skillVersions"."files") as "file" on true
+  inner join "skillContents" on (
+    "skillContents"."organizationId" = "skillVersions"."organizationId"
+    and "skillContents"."skillId" = "skillVersions"."skillId"
+    and "skillContents"."sha256" = "file".value ->> 'sha256'
   )
 where
   (
@@ -450,7 +1485,37 @@ where
     )
   )
 order by
-  "skillFiles"."filename" asc;
+  "file".key asc;
+
+-- selectPublished
+select
+  "skills"."id",
+  "skills"."name",
+  "skills"."description",
+  "skills"."createdAt",
+  "skills"."updatedAt",
+  "skills"."revision"
+from
+  "apiKeys"
+  inner join "skills" on (
+    (
+      "skills"."organizationId" = "apiKeys"."organizationId"
+      and "skills"."id" = :skillId
+    )
+    and "skills"."version" = cast(:version as integer)
+  )
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
+  );
 
 -- selectSkill
 select
@@ -513,18 +1578,30 @@ where
 
 -- selectSkillFiles
 select
-  "skillFiles"."id",
-  "skillFiles"."filename",
-  "skillFiles"."content"
+  ("file".value ->> 'id') as "id",
+  ("file".value ->> 'filename') as "filename",
+  case "file".value ->> 'encoding'
+    when 'base64' then 'data:application/octet-stream;base64,'
+    else ''
+  end || "skillContents"."content" as "content"
 from
   "apiKeys"
   inner join "skills" on (
     "skills"."organizationId" = "apiKeys"."organizationId"
     and "skills"."id" = :skillId
   )
-  inner join "skillFiles" on (
-    "skillFiles"."organizationId" = "skills"."organizationId"
-    and "skillFiles"."skillId" = "skills"."id"
+  inner join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = "skills"."version"
+  )
+  inner join json_each("skillVersions"."files") as "file" on true
+  inner join "skillContents" on (
+    "skillContents"."organizationId" = "skillVersions"."organizationId"
+    and "skillContents"."skillId" = "skillVersions"."skillId"
+    and "skillContents"."sha256" = "file".value ->> 'sha256'
   )
 where
   (
@@ -539,7 +1616,7 @@ where
     )
   )
 order by
-  "skillFiles"."filename" asc;
+  "file".key asc;
 
 -- selectSkills
 select
@@ -571,11 +1648,14 @@ order by
 limit
   + :rowLimit;
 
--- selectUpdatedFiles
+-- selectUpToDate
 select
-  "skillFiles"."id",
-  "skillFiles"."filename",
-  "skillFiles"."content"
+  "skills"."id",
+  "skills"."name",
+  "skills"."description",
+  "skills"."createdAt",
+  "skills"."updatedAt",
+  "skills"."revision"
 from
   "apiKeys"
   inner join "skills" on (
@@ -583,11 +1663,82 @@ from
       "skills"."organizationId" = "apiKeys"."organizationId"
       and "skills"."id" = :skillId
     )
-    and "skills"."revision" = :revision
+    and exists (
+      select
+        1
+      from
+        "skillVersions"
+      where
+        (
+          (
+            (
+              "skillVersions"."organizationId" = "skills"."organizationId"
+              and "skillVersions"."skillId" = "skills"."id"
+            )
+            and "skillVersions"."version" = "skills"."version"
+          )
+          and "skillVersions"."files" = :files
+        )
+    )
   )
-  inner join "skillFiles" on (
-    "skillFiles"."organizationId" = "skills"."organizationId"
-    and "skillFiles"."skillId" = "skills"."id"
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
+  );
+
+-- selectUpToDateFiles
+select
+  ("file".value ->> 'id') as "id",
+  ("file".value ->> 'filename') as "filename",
+  case "file".value ->> 'encoding'
+    when 'base64' then 'data:application/octet-stream;base64,'
+    else ''
+  end || "skillContents"."content" as "content"
+from
+  "apiKeys"
+  inner join "skills" on (
+    (
+      "skills"."organizationId" = "apiKeys"."organizationId"
+      and "skills"."id" = :skillId
+    )
+    and exists (
+      select
+        1
+      from
+        "skillVersions"
+      where
+        (
+          (
+            (
+              "skillVersions"."organizationId" = "skills"."organizationId"
+              and "skillVersions"."skillId" = "skills"."id"
+            )
+            and "skillVersions"."version" = "skills"."version"
+          )
+          and "skillVersions"."files" = :files
+        )
+    )
+  )
+  inner join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = "skills"."version"
+  )
+  inner join json_each("skillVersions"."files") as "file" on true
+  inner join "skillContents" on (
+    "skillContents"."organizationId" = "skillVersions"."organizationId"
+    and "skillContents"."skillId" = "skillVersions"."skillId"
+    and "skillContents"."sha256" = "file".value ->> 'sha256'
   )
 where
   (
@@ -602,7 +1753,148 @@ where
     )
   )
 order by
-  "skillFiles"."filename" asc;
+  "file".key asc;
+
+-- selectVersion
+select
+  "skillVersions"."version",
+  "skillVersions"."name",
+  "skillVersions"."description",
+  'sha256:' || "skillVersions"."digest" as "digest",
+  "skillVersions"."version" = "skills"."version" as "isCurrent",
+  "skillVersions"."message",
+  "skillVersions"."apiKeyId",
+  "skillVersions"."userId",
+  "skillVersions"."createdAt"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = cast(:version as integer)
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("skills"."id" is not null)
+    and (
+      (
+        "skills"."id" is null
+        or "skillVersions"."version" is not null
+      )
+    )
+  );
+
+-- selectVersionFiles
+select
+  ("file".value ->> 'filename') as "filename",
+  "skillContents"."content",
+  ("file".value ->> 'encoding') as "encoding",
+  ("file".value ->> 'executable') as "executable",
+  ("file".value ->> 'sizeBytes') as "sizeBytes",
+  ("file".value ->> 'sha256') as "sha256"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = cast(:version as integer)
+  )
+  inner join json_each("skillVersions"."files") as "file" on true
+  inner join "skillContents" on (
+    "skillContents"."organizationId" = "skillVersions"."organizationId"
+    and "skillContents"."skillId" = "skillVersions"."skillId"
+    and "skillContents"."sha256" = "file".value ->> 'sha256'
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("skills"."id" is not null)
+    and (
+      (
+        "skills"."id" is null
+        or "skillVersions"."version" is not null
+      )
+    )
+  )
+order by
+  "file".key asc;
+
+-- selectVersions
+select
+  "skillVersions"."version",
+  "skillVersions"."name",
+  "skillVersions"."description",
+  'sha256:' || "skillVersions"."digest" as "digest",
+  "skillVersions"."version" = "skills"."version" as "isCurrent",
+  "skillVersions"."message",
+  "skillVersions"."apiKeyId",
+  "skillVersions"."userId",
+  "skillVersions"."createdAt"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
+  )
+  inner join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" < cast(:cursor as integer)
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("skills"."id" is not null)
+  )
+order by
+  "skillVersions"."version" desc
+limit
+  + :rowLimit;
 
 -- updatable.check
 select
@@ -625,20 +1917,25 @@ select
     select
       case
         when "organizationUsage"."skillBytes" + (
-          case
-            when :sizeBytes is null then 0
-            else :sizeBytes - (
-              select
-                coalesce(sum(octet_length ("content")), 0)
-              from
-                "skillFiles"
-              where
-                (
-                  "skillFiles"."organizationId" = "skills"."organizationId"
-                  and "skillFiles"."skillId" = "skills"."id"
-                )
-            )
-          end
+          (
+            select
+              coalesce(sum("new".value ->> 'bytes'), 0)
+            from
+              json_each(:contents) as "new"
+            where
+              not exists (
+                select
+                  1
+                from
+                  "skillContents"
+                where
+                  (
+                    "skillContents"."organizationId" = "apiKeys"."organizationId"
+                    and "skillContents"."skillId" = :skillId
+                    and "skillContents"."sha256" = "new".value ->> 'sha256'
+                  )
+              )
+          )
         ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
       end
     from
@@ -670,96 +1967,159 @@ from
     "skills"."organizationId" = "apiKeys"."organizationId"
     and "skills"."id" = :skillId
   )
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = "skills"."version"
+  )
+  left join "orphanedObjects" on (
+    "orphanedObjects"."objectKey" = :objectKey
+    and "orphanedObjects"."deleteAfter" > :notSweptBefore
+  )
 where
   "apiKeys"."hash" = :keyHash;
 
 -- updateSkill
 update "skills"
 set
-  "name" = coalesce(:name, "skills"."name"),
-  "description" = coalesce(:description, "skills"."description"),
+  "name" = :name,
+  "description" = :description,
+  "version" = "skills"."latestVersion" + 1,
+  "latestVersion" = "skills"."latestVersion" + 1,
   "revision" = :revision,
   "updatedAt" = :now
 where
   (
     "skills"."organizationId" = (
       select
-        "apiKeys"."organizationId"
+        "skills"."organizationId"
       from
         "apiKeys"
         left join "skills" on (
           "skills"."organizationId" = "apiKeys"."organizationId"
           and "skills"."id" = :skillId
         )
+        left join "skillVersions" on (
+          (
+            "skillVersions"."organizationId" = "skills"."organizationId"
+            and "skillVersions"."skillId" = "skills"."id"
+          )
+          and "skillVersions"."version" = "skills"."version"
+        )
+        left join "orphanedObjects" on (
+          "orphanedObjects"."objectKey" = :objectKey
+          and "orphanedObjects"."deleteAfter" > :notSweptBefore
+        )
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
-            and case
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-            end is null
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
             )
-          )
-          and ("skills"."id" is not null)
-          and (
-            select
-              case
-                when "organizationUsage"."skillBytes" + (
-                  case
-                    when :sizeBytes is null then 0
-                    else :sizeBytes - (
+            and ("skills"."id" is not null)
+            and (
+              select
+                case
+                  when "organizationUsage"."skillBytes" + (
+                    (
                       select
-                        coalesce(sum(octet_length ("content")), 0)
+                        coalesce(sum("new".value ->> 'bytes'), 0)
                       from
-                        "skillFiles"
+                        json_each(:contents) as "new"
                       where
-                        (
-                          "skillFiles"."organizationId" = "skills"."organizationId"
-                          and "skillFiles"."skillId" = "skills"."id"
+                        not exists (
+                          select
+                            1
+                          from
+                            "skillContents"
+                          where
+                            (
+                              "skillContents"."organizationId" = "apiKeys"."organizationId"
+                              and "skillContents"."skillId" = :skillId
+                              and "skillContents"."sha256" = "new".value ->> 'sha256'
+                            )
                         )
                     )
-                  end
-                ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
-              end
-            from
-              "organizationUsage"
-            where
-              "organizationUsage"."organizationId" = "apiKeys"."organizationId"
-          ) is null
-          and (
-            not exists (
-              select
-                "id"
+                  ) > max("organizationUsage"."skillBytes", :skillBytesQuota) then 'skillBytes'
+                end
               from
-                "skills" "other"
+                "organizationUsage"
               where
-                (
-                  "other"."organizationId" = "apiKeys"."organizationId"
-                  and "other"."name" = :name
-                  and "other"."id" <> :skillId
-                )
+                "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+            ) is null
+            and (
+              not exists (
+                select
+                  "id"
+                from
+                  "skills" "other"
+                where
+                  (
+                    "other"."organizationId" = "apiKeys"."organizationId"
+                    and "other"."name" = :name
+                    and "other"."id" <> :skillId
+                  )
+              )
             )
-          )
-          and (
-            :ifMatch is null
-            or (
-              :ifMatch = '*'
-              and "skills"."revision" is not null
+            and (
+              :ifMatch is null
+              or (
+                :ifMatch = '*'
+                and "skills"."revision" is not null
+              )
+              or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
             )
-            or instr(:ifMatch, '"' || "skills"."revision" || '"') > 0
+            and ("orphanedObjects"."objectKey" is not null)
           )
+          and "skillVersions"."files" is not :files
         )
     )
     and "skills"."id" = :skillId
+  );
+
+-- versionReadable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "skills"."id" is not null as "skillExists",
+  (
+    "skills"."id" is null
+    or "skillVersions"."version" is not null
+  ) as "versionExists"
+from
+  "apiKeys"
+  left join "skills" on (
+    "skills"."organizationId" = "apiKeys"."organizationId"
+    and "skills"."id" = :skillId
   )
-returning
-  "id",
-  "name",
-  "description",
-  "createdAt",
-  "updatedAt",
-  "revision";
+  left join "skillVersions" on (
+    (
+      "skillVersions"."organizationId" = "skills"."organizationId"
+      and "skillVersions"."skillId" = "skills"."id"
+    )
+    and "skillVersions"."version" = cast(:version as integer)
+  )
+where
+  "apiKeys"."hash" = :keyHash;

@@ -107,6 +107,7 @@ export function createApp(): Hono<HonoEnvironment> {
 
   for (const operation of operations) mount(app, operation)
   app.get('/health', health)
+  app.get('/feeds/:token/.well-known/agent-skills/:file', serveFeed)
   app.get('/', serveHome)
   for (const path of ASSETS) app.get(path, (c) => serveAsset(c, c.req.path))
   // The links of a page are relative, so a page has one address.
@@ -141,6 +142,12 @@ export function createApp(): Hono<HonoEnvironment> {
     return errorResponse(c, documents503 && isUnavailable(error) ? unavailable() : internalError())
   })
   return app
+}
+
+/** Serves a feed of skills. Like the resources, it is loaded on first use. */
+async function serveFeed(c: Context<HonoEnvironment>): Promise<Response> {
+  const { serveSkillFeed } = await import('./resources/skill-feeds/serve.ts')
+  return serveSkillFeed(c)
 }
 
 /** Serves the home page to browsers, and its links as JSON to other clients. */

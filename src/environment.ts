@@ -35,6 +35,8 @@ const LIMITS = {
   schedules: ['SCHEDULE_LIMIT', 100],
   /** Of a project. */
   variables: ['VARIABLE_LIMIT', 500],
+  /** Of a skill. */
+  skillVersions: ['SKILL_VERSION_LIMIT', 100],
 } as const
 
 /** The setting of each quota of an organization, and its value without one. */

@@ -33,7 +33,9 @@ export const ERROR_STATUSES = {
   schedule_not_found: 404,
   session_file_not_found: 404,
   session_not_found: 404,
+  skill_feed_not_found: 404,
   skill_not_found: 404,
+  skill_version_not_found: 404,
   user_not_found: 404,
 
   method_not_allowed: 405,
@@ -52,6 +54,7 @@ export const ERROR_STATUSES = {
   rotation_in_progress: 409,
   run_not_pending: 409,
   schedule_limit: 409,
+  skill_feed_limit: 409,
   skill_name_taken: 409,
   token_already_returned: 409,
   upload_expired: 409,

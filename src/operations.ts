@@ -21,6 +21,7 @@ const schedules = () => import('./resources/schedules/handlers.ts')
 const files = () => import('./resources/session-files/handlers.ts')
 const sessions = () => import('./resources/platform-resources/sessions.ts')
 const skills = () => import('./resources/skills/handlers.ts')
+const skillFeeds = () => import('./resources/skill-feeds/handlers.ts')
 const users = () => import('./resources/platform-resources/users.ts')
 
 export const operations: readonly Operation[] = [
@@ -116,6 +117,13 @@ export const operations: readonly Operation[] = [
   route('GET /v1/skills', skills, (m) => m.listSkills),
   route('PATCH /v1/skills/{skillId}', skills, (m) => m.updateSkill),
   route('DELETE /v1/skills/{skillId}', skills, (m) => m.deleteSkill),
+  route('GET /v1/skills/{skillId}/versions', skills, (m) => m.listSkillVersions),
+  route('GET /v1/skills/{skillId}/versions/{version}', skills, (m) => m.retrieveSkillVersion),
+  route('POST /v1/skills/{skillId}/publish', skills, (m) => m.publishSkillVersion),
+  route('GET /v1/skills/{skillId}/archive', skills, (m) => m.retrieveSkillArchive),
+  route('POST /v1/skill-feeds', skillFeeds, (m) => m.createSkillFeed),
+  route('GET /v1/skill-feeds', skillFeeds, (m) => m.listSkillFeeds),
+  route('DELETE /v1/skill-feeds/{feedId}', skillFeeds, (m) => m.deleteSkillFeed),
 
   route('PUT /v1/users/{userId}/profile-picture', pictures, (m) => m.putProfilePicture),
   route('GET /v1/users/{userId}/profile-picture', pictures, (m) => m.retrieveProfilePicture),

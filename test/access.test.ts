@@ -25,6 +25,8 @@ import { Workspace } from './support/workspace.ts'
 const operations = await loadOperations()
 
 const PUBLIC_PATHS = ['/health', '/openapi.json']
+/** A token in the path, and no key: test/skill-feeds.test.ts. */
+const FEED_PATH = '/feeds/:token/.well-known/agent-skills/:file'
 /** Public too: test/docs.test.ts. */
 const PAGE_PATHS = ['/', PREFIX, '/docs', '/docs/', '/docs/:file', '/llms.txt', '/llms-full.txt']
 /** Why a key is refused, where it is not unknown or malformed. */
@@ -69,7 +71,7 @@ describe('routes', () => {
     const routes = createApp().routes.filter(({ method }) => method !== 'ALL')
     const expected = [
       ...operations.map(({ contract: { method, path } }) => `${method} ${honoPath(path)}`),
-      ...[...PUBLIC_PATHS, ...PAGE_PATHS].map((path) => `GET ${path}`),
+      ...[...PUBLIC_PATHS, FEED_PATH, ...PAGE_PATHS].map((path) => `GET ${path}`),
     ]
     const found = new Set(routes.map(({ method, path }) => `${method} ${path}`))
     expect([...found].sort()).toEqual(expected.sort())
@@ -252,7 +254,9 @@ const OWNERS: Record<string, (row: RowValues, before: Record<string, RowValues[]
   agents: () => 'organization',
   runEndpoints: () => 'organization',
   skills: () => 'scopes alone',
-  skillFiles: () => 'scopes alone',
+  skillVersions: () => 'scopes alone',
+  skillContents: () => 'scopes alone',
+  skillFeeds: () => 'scopes alone',
   projects: ({ id }) => ({ project: id }),
   sessions: ofProject,
   pullRequests: ofProject,

@@ -150,10 +150,10 @@ describe('the document', () => {
     expect(operationOf(operationId).security).toEqual([{ apiKey: scope === null ? [] : [scope] }])
   })
 
-  it('has up to 200 KB, and up to 20 KB in gzip', async () => {
-    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(200_000)
+  it('has up to 210 KB, and up to 22 KB in gzip', async () => {
+    expect(Buffer.byteLength(documentText)).toBeLessThanOrEqual(210_000)
     const gzip = new Blob([documentText]).stream().pipeThrough(new CompressionStream('gzip'))
-    expect((await new Response(gzip).arrayBuffer()).byteLength).toBeLessThanOrEqual(20_000)
+    expect((await new Response(gzip).arrayBuffer()).byteLength).toBeLessThanOrEqual(22_000)
   })
 
   it('has what many operations share once, in its components', () => {
@@ -194,7 +194,13 @@ describe('the document', () => {
 
   it.each([
     ['Agents', ['listAgents', 'putAgent', 'retrieveAgent', 'updateAgent', 'deleteAgent']],
-    ['Skills', ['createSkill', 'listSkills', 'retrieveSkill', 'updateSkill', 'deleteSkill']],
+    [
+      'Skills',
+      [
+        ...['createSkill', 'listSkills', 'retrieveSkill', 'updateSkill', 'deleteSkill'],
+        ...['listSkillVersions', 'retrieveSkillVersion', 'publishSkillVersion', 'retrieveSkillArchive'],
+      ],
+    ],
     ['Pins', ['listPins', 'putPin', 'updatePin', 'deletePin']],
   ])('has the operations of %s in the order in which they are needed', (tag, expected) => {
     const names = documented.filter(({ tags }) => tags.includes(tag)).map(({ operationId }) => operationId)

@@ -337,17 +337,10 @@ const upper = (path: string) => path.replaceAll(UUID, (id) => id.toUpperCase())
 it('retrieve a skill', async () => {
   const recorder = new Recorder()
   const { workspace, key, otherKey } = await newWorkspace()
-  const json = {
-    name: 'release-notes',
-    description: 'Writes release notes.',
-    files: [
-      { filename: 'SKILL.md', content: '---\nname: release-notes\n---\n' },
-      { filename: 'templates/ü \u{1f550}.md', content: '' },
-      { filename: 'a.txt', content: '"\\\u2028\t' },
-    ],
-  }
-  const { body } = await request('POST', '/v1/skills', { key, json })
-  const path = `/v1/skills/${body.id}`
+  const entry = { 'SKILL.md': '---\nname: release-notes\n---\n' }
+  const files = { ...entry, 'templates/ü \u{1f550}.md': '', 'a.txt': '"\\\u2028\t' }
+  const skillId = await workspace.addSkill(files, undefined, 'release-notes')
+  const path = `/v1/skills/${skillId}`
   const retrieve = (situation: string, options: RequestOptions = {}) =>
     recorder.send(situation, 'GET', path, { key, ...options })
   await retrieve('with files')
@@ -356,11 +349,16 @@ it('retrieve a skill', async () => {
   await recorder.send('under the prefix, with the id in upper case', 'GET', PREFIX + upper(path), { key })
   await retrieve('that the caller has already', { headers: { 'If-None-Match': '*' } })
   await retrieve('that the caller has in an older version', { headers: { 'If-None-Match': '"older"' } })
-  const change = { name: 'notes', files: [json.files[0]] }
-  await request('PATCH', path, { key, json: change })
-  await retrieve('after a change')
-  await request('PATCH', path, { key, json: { files: [] } })
-  await retrieve('without files')
+  // The service makes no such skills: their files were recorded before SKILL.md had to describe the skill.
+  for (const [situation, version] of [
+    ['after a change', entry],
+    ['without files', {}],
+  ] as const) {
+    await workspace.addSkillVersion(skillId, version, 'notes')
+    const [{ latestVersion = 0 } = {}] = await workspace.dump('skills')
+    await request('POST', `${path}/publish`, { key, json: { version: latestVersion } })
+    await retrieve(situation)
+  }
   await recorder.send('400: an id that is not a UUID', 'GET', '/v1/skills/release-notes', { key })
   await recorder.send('404: no such skill', 'GET', `/v1/skills/${NOBODYS}`, { key })
   await retrieve('404: of another organization', { key: await (await Workspace.create()).addKey() })

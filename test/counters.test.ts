@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, vi } from 'vitest'
+import { FEED_PREFIX, mintToken } from '../src/access/api-key.ts'
 import { recordUse } from '../src/access/guard.ts'
 import * as schema from '../src/db/schema.ts'
 import { loadOperations } from '../src/operations.ts'
@@ -114,7 +115,7 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   // Each descendant has an event of its own.
   deleteApiKey: { [AS_IT_IS]: 2, 'it includes a descendant': 4 + AUDIT_EVENT_ROWS },
   // One key is counted more, and one less.
-  rotateApiKey: { [AS_IT_IS]: 8, 'it has an Idempotency-Key': 9 },
+  rotateApiKey: { [AS_IT_IS]: 8, 'it has an Idempotency-Key': 9, 'it has a feed of skills': 9 },
   putProject: { [AS_IT_IS]: 2, 'it is there': 1 },
   updateProject: { [AS_IT_IS]: 1, 'it is unarchived': 1 },
   // The deletion with its index, and what is deleted.
@@ -149,10 +150,21 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   // The orphaned object comes and goes (2 + 1); the file has four indexes; the object it replaces is orphaned.
   putSessionFile: { [AS_IT_IS]: 9, 'there is a file at the path': 8 },
   deleteSessionFile: { [AS_IT_IS]: 4 },
-  // The usage changes with the skill and with each of its files.
-  createSkill: { [AS_IT_IS]: 6, 'it has an Idempotency-Key': 7 },
-  updateSkill: { [AS_IT_IS]: 2, 'it gets other files': 6 },
-  deleteSkill: { [AS_IT_IS]: 6 },
+  // The archive comes to the orphans and goes (2 + 1); the version (2 + 1); the usage changes with the skill and with each
+  // content (1 + 2).
+  createSkill: { [AS_IT_IS]: 12, 'it has an Idempotency-Key': 13, 'it has a binary file': 15 },
+  updateSkill: {
+    [AS_IT_IS]: 11,
+    'it gets other files': 14,
+    'nothing differs': 0,
+    // Its archive becomes an orphan (2); the version and a content with its usage.
+    'a version is too many': 16,
+  },
+  publishSkillVersion: { [AS_IT_IS]: 2, 'it is the current version': 0 },
+  // The archive (2), the version, two contents with their usage, the skill with its usage.
+  deleteSkill: { [AS_IT_IS]: 9 },
+  createSkillFeed: { [AS_IT_IS]: 2, 'it names a version': 2 },
+  deleteSkillFeed: { [AS_IT_IS]: 1 },
   // The orphaned object comes and goes, the lease is taken and given back; the picture it replaces is orphaned.
   putProfilePicture: { [AS_IT_IS]: 7, 'there is a picture': 8 },
   putEnvironmentVariable: { [AS_IT_IS]: 4, 'it has a value': 3 },
@@ -230,7 +242,9 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     const first = await counted(operationId, withIds(example), key)
     const second = await counted(operationId, withIds(example), key)
     const uses = first.use.statements.filter(({ sql }) => sql === recordUse.sql)
-    expect(first.use.calls).toBe(row.looksUpFirst ? 3 : 2)
+    // A request that names nothing is done.
+    const calls = example.ids.length === 0 ? (row.calls ?? 1) : 1
+    expect(first.use.calls).toBe(calls + (row.looksUpFirst ? 2 : 1))
     expect(uses.map(({ rowsWritten }) => rowsWritten)).toEqual([1])
     expect(second.use.calls).toBe(1)
   })
@@ -249,10 +263,14 @@ describe('every statement', () => {
     const service = watchedDatabase()
     await env.DB.prepare('DELETE FROM "passes"').run()
     expect((await request('GET', '/health', { environment: { DB: service.DB } })).status).toBe(200)
+    for (const file of ['index.json', `${crypto.randomUUID()}-1.tar.gz`]) {
+      const path = `/feeds/${mintToken(FEED_PREFIX)}/.well-known/agent-skills/${file}`
+      expect((await request('GET', path, { environment: { DB: service.DB } })).status).toBe(404)
+    }
     await tickAndDeliver(service.DB)
 
     const statements = new Set([...uses, service].flatMap((use) => use.statements.map(({ sql }) => sql)))
-    // One of the health check, and those of a tick that finds something to do for each of its tasks.
+    // Those of the health check and of feeds, and of a tick that finds something to do for each of its tasks.
     expect(service.statements.length).toBeGreaterThan(40)
     const scans: [string, string][] = []
     for (const sql of statements) {
@@ -280,8 +298,8 @@ async function scansOf(sql: string): Promise<string[]> {
 
 const tables = Object.values(schema).filter((value) => is(value, SQLiteTable))
 
-/** Of the organization's own rows none is unrelated here: the latest are listed, the one is asked for its quotas. */
-const OWN: SQLiteTable[] = [schema.auditEvents, schema.organizationUsage]
+/** Of the organization's own rows none is unrelated here: the latest are listed, the one is asked for its quotas, up to 100 are counted. */
+const OWN: SQLiteTable[] = [schema.auditEvents, schema.organizationUsage, schema.skillFeeds]
 
 describe('the rows that are read', () => {
   it('are as many with 10 as with 5,000 unrelated rows in each table', async () => {

@@ -10,6 +10,7 @@ import { SCOPES } from '../src/access/scopes.ts'
 import type { Statement, Value } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
 import { selectLastExamined } from '../src/resources/audit-events/statements.ts'
+import { selectLastExamined as selectLastExaminedRun } from '../src/resources/runs/statements.ts'
 import { addUnrecordedToOrphans } from '../src/resources/session-files/statements.ts'
 import {
   deadKeys,
@@ -198,8 +199,8 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
     // Where any live key will do there may be nothing to guard.
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
     // These act only where an upload outlasts its lease (test/session-files.test.ts), and where a page of audit events
-    // examines as many as it may (test/audit-events.test.ts).
-    const rare = [addUnrecordedToOrphans.sql, selectLastExamined.sql]
+    // or runs examines as many as it may (test/audit-events.test.ts, test/runs.test.ts).
+    const rare = [addUnrecordedToOrphans.sql, selectLastExamined.sql, selectLastExaminedRun.sql]
     expect([...idle].filter((sql) => !acted.has(sql) && !rare.includes(sql))).toEqual([])
   })
 })
@@ -207,7 +208,8 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
 describe.each(exampleList.filter(({ row }) => row.calls === 2))(
   'after the object store, the statements of $operationId',
   ({ operationId, contract, row }) => {
-    it.each(situations(row))(
+    const storing = situations(row).filter(([name]) => (row.variations[name]?.calls ?? 2) === 2)
+    it.each(storing)(
       'return and change nothing for a key that may not, on their own: %s',
       async (_, apply) => {
         const workspace = await Workspace.create()

@@ -7,6 +7,7 @@ import type { Contract } from '../src/http/contract.ts'
 import { exampleList, keyFor, send } from './support/examples.ts'
 import { type InputPlace, inputPlacesOf, isTooLong, withText, withValue } from './support/inputs.ts'
 import { isLong } from './support/long-form.ts'
+import { skillOf } from './support/skills.ts'
 import { Workspace } from './support/workspace.ts'
 
 /** Repeated, they are the worst input known of normalization and of the patterns and parsers of the service. */
@@ -186,19 +187,17 @@ describe('filenames of a skill', () => {
   const post = async (filenames: readonly string[]) => {
     const key = await (await Workspace.create()).addKey()
     const files = filenames.map((filename) => ({ filename, content: '' }))
-    return send(
-      'createSkill',
-      { path: '/v1/skills', json: { name: 'a', description: 'a', files }, ids: [] },
-      key,
-    )
+    return send('createSkill', { path: '/v1/skills', json: skillOf({ files }), ids: [] }, key)
   }
 
-  it('may be 200 of the longest in the worst order of marks', async () => {
-    const marks = '\u0307'.repeat(127) + '\u0323'.repeat(125)
-    const { status } = await post(
-      Array.from({ length: 200 }, (_, index) => `${index}`.padStart(3, '0') + marks),
-    )
-    expect(status).toBe(201)
+  it('may be 499 of the longest in the worst order of marks, and too long for an archive', async () => {
+    const marks = (count: number) => '\u0307'.repeat(count) + '\u0323'.repeat(count)
+    const folder = marks(38)
+    const names = (name: string) =>
+      Array.from({ length: 499 }, (_, index) => `${folder}/${`${index}`.padStart(3, '0')}${name}`)
+    expect((await post(names(marks(24)))).status).toBe(201)
+    const { status, body } = await post(names(marks(84)))
+    expect([status, body.error]).toEqual([400, expect.stringContaining('is too long for an archive;')])
   })
 
   it.each([

@@ -5,6 +5,7 @@ import { RECOUNT_USAGE } from '../src/db/usage.ts'
 import { type Environment, limitsOf, type Quota } from '../src/environment.ts'
 import { type ApiResponse, PREFIX, request } from './support/api.ts'
 import { exampleList, send } from './support/examples.ts'
+import { entryFile, filesOf, skillOf } from './support/skills.ts'
 import { Workspace } from './support/workspace.ts'
 
 const PATHS = ['/v1/me', '/health', '/openapi.json', '/nothing', `${PREFIX}/v1/me`]
@@ -281,7 +282,7 @@ const COUNTED: readonly Counted[] = [
     quota: 'skills',
     setting: 'SKILL_LIMIT',
     noun: 'skills',
-    prepare: async () => (n) => ['POST', '/v1/skills', { name: `skill-${n}`, description: 'x', files: [] }],
+    prepare: async () => (n) => ['POST', '/v1/skills', skillOf({ name: `skill-${n}` })],
   },
   {
     quota: 'variables',
@@ -370,56 +371,75 @@ describe.each(COUNTED)('the quota of $noun', ({ quota, setting, noun, prepare })
 })
 
 describe('the quota of bytes of skill files', () => {
-  const skill = (name: string, ...contents: string[]) => ({
-    name,
-    description: 'x',
-    files: contents.map((content, index) => ({ filename: `${index}.md`, content })),
-  })
+  const ENTRY_BYTES = Buffer.byteLength(entryFile('skill-0').content)
+  /** The body of a skill whose SKILL.md has `ENTRY_BYTES`. */
+  const skill = (name: string, ...contents: string[]) => skillOf({ name, files: filesOf(...contents) })
   async function withKey() {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()
-    const send = (most: number, method: string, path: string, json: object, headers = {}) =>
-      request(method, path, { key, json, headers, environment: { SKILL_BYTE_LIMIT: String(most) } })
-    return { workspace, key, send }
+    /** @param most bytes, beside those of so many SKILL.md. */
+    const send = (most: number, entries: number, method: string, path: string, json: object, headers = {}) =>
+      request(method, path, {
+        key,
+        json,
+        headers,
+        environment: { SKILL_BYTE_LIMIT: String(most + entries * ENTRY_BYTES) },
+      })
+    const usedBeside = async (entries: number) =>
+      (await usedOf(workspace, 'skillBytes')) - entries * ENTRY_BYTES
+    return { workspace, key, send, usedBeside }
   }
 
-  it('counts contents in UTF-8, and the difference of a change', async () => {
-    const { workspace, key, send } = await withKey()
-    const first = await send(10, 'POST', '/v1/skills', skill('first', 'ééééé'))
-    expect([first.status, await usedOf(workspace, 'skillBytes')]).toEqual([201, 10])
-    const refused = await send(10, 'POST', '/v1/skills', skill('second', 'x'))
+  it('counts each content of a skill once, in UTF-8, also those of earlier versions', async () => {
+    const { workspace, key, send, usedBeside } = await withKey()
+    const first = await send(10, 1, 'POST', '/v1/skills', skill('skill-1', 'ééééé', 'ééééé'))
+    expect([first.status, await usedBeside(1)]).toEqual([201, 10])
+    const refused = await send(10, 1, 'POST', '/v1/skills', skill('skill-2'))
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      "This would exceed the organization's quota of bytes of skill files: 10. Delete some first.",
+      `This would exceed the organization's quota of bytes of skill files: ${10 + ENTRY_BYTES}. Delete some first.`,
     ])
-    const second = await send(10, 'POST', '/v1/skills', skill('second'))
+    const second = await send(10, 2, 'POST', '/v1/skills', skill('skill-2'))
     expect([second.status, await usedOf(workspace, 'skills')]).toEqual([201, 2])
-    const change = async (most: number, of: ApiResponse, json: object) => {
-      const { status } = await send(most, 'PATCH', `/v1/skills/${of.body.id}`, json)
-      return [status, await usedOf(workspace, 'skillBytes')]
+    const change = async (most: number, of: ApiResponse, name: string, ...contents: string[]) => {
+      const { status } = await send(most, 2, 'PATCH', `/v1/skills/${of.body.id}`, skill(name, ...contents))
+      return [status, await usedBeside(2)]
     }
-    expect(await change(10, first, { files: skill('', 'éééééx').files })).toEqual([409, 10])
-    expect(await change(10, first, { files: skill('', 'éé', '123456').files })).toEqual([200, 10])
-    expect(await change(10, second, { files: skill('', 'x').files })).toEqual([409, 10])
-    expect(await change(1, second, { description: 'new' })).toEqual([200, 10])
-    expect(await change(1, first, { files: skill('', '12345', '12345').files })).toEqual([200, 10])
-    expect(await change(1, first, { files: skill('', '12345').files })).toEqual([200, 5])
-    expect(await change(10, second, { files: skill('', '12345').files })).toEqual([200, 10])
+    expect(await change(10, first, 'skill-1', 'ééééé', 'x')).toEqual([409, 10])
+    expect(await change(11, first, 'skill-1', 'ééééé', 'x')).toEqual([200, 11])
+    // Nothing is added, although the quota is exceeded.
+    expect(await change(1, first, 'skill-1', 'x', 'ééééé', 'x')).toEqual([200, 11])
+    expect(await change(1, first, 'skill-1')).toEqual([200, 11])
+    expect(await change(11, second, 'skill-2', 'x')).toEqual([409, 11])
+    // Another skill stores its own.
+    expect(await change(12, second, 'skill-2', 'x')).toEqual([200, 12])
     await request('DELETE', `/v1/skills/${first.body.id}`, { key })
-    expect(await usedOf(workspace, 'skillBytes')).toBe(5)
+    expect(await usedBeside(1)).toBe(1)
+  })
+
+  it('counts binary contents in base64', async () => {
+    const { send, usedBeside } = await withKey()
+    const json = {
+      files: [entryFile('skill-1'), { filename: 'a', content: '////', encoding: 'base64' }],
+    }
+    expect((await send(3, 1, 'POST', '/v1/skills', json)).status).toBe(409)
+    expect((await send(4, 1, 'POST', '/v1/skills', json)).status).toBe(201)
+    expect(await usedBeside(1)).toBe(4)
   })
 
   it('is kept under concurrent requests', async () => {
-    const { workspace, send } = await withKey()
+    const { send, usedBeside } = await withKey()
+    const names = 'abcdefghijklmnopqrst'.split('').map((letter) => `skill-${letter}`)
     const responses = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => send(55, 'POST', '/v1/skills', skill(`skill-${n}`, '1234567890'))),
+      names.map((name) => send(55, 5, 'POST', '/v1/skills', skill(name, '1234567890'))),
     )
-    expect(statuses(responses).filter((status) => status === 201)).toHaveLength(5)
-    const ids = responses.filter(({ status }) => status === 201).map(({ body }) => body.id)
-    const { files } = skill('', '12345678901234')
-    const changes = await Promise.all(ids.map((id) => send(55, 'PATCH', `/v1/skills/${id}`, { files })))
+    const created = responses.filter(({ status }) => status === 201).map(({ body }) => body)
+    expect(created).toHaveLength(5)
+    const changes = await Promise.all(
+      created.map(({ id, name }) => send(55, 5, 'PATCH', `/v1/skills/${id}`, skill(name, '12345'))),
+    )
     expect(statuses(changes).sort()).toEqual([200, 409, 409, 409, 409])
-    expect(await usedOf(workspace, 'skillBytes')).toBe(54)
+    expect(await usedBeside(5)).toBe(55)
   })
 })
 
@@ -529,7 +549,7 @@ describe('the quota of API keys', () => {
 describe('at the quota', () => {
   it.each([
     ['ORGANIZATION_SCHEDULE_LIMIT', 'schedules', { cron: '@daily' }],
-    ['SKILL_LIMIT', 'skills', { name: 'one', description: 'x', files: [{ filename: 'a', content: 'x' }] }],
+    ['SKILL_LIMIT', 'skills', skillOf()],
   ])('a repeated request gets the response of the first: %s', async (setting, what, json) => {
     const workspace = await Workspace.create()
     const key = await workspace.addKey()

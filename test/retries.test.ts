@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { request } from './support/api.ts'
 import { databaseWith } from './support/bindings.ts'
+import { skillOf } from './support/skills.ts'
 import { Workspace } from './support/workspace.ts'
 
 const AWAY = 'D1_ERROR: Network connection lost.'
@@ -132,16 +133,15 @@ describe('if the database is overloaded', () => {
 it('the look-up of an API key before a large body is retried too', async () => {
   const workspace = await Workspace.create()
   const { DB, use } = failingFor(2, AWAY)
-  const files = [{ filename: 'SKILL.md', content: '#'.repeat(64 * 1024) }]
-  const json = { name: 'notes', description: 'Notes.', files }
+  const json = skillOf({ files: [{ filename: 'long.md', content: '#'.repeat(64 * 1024) }] })
   const { status } = await request('POST', '/v1/skills', {
     key: await workspace.addKey(),
     json,
     ...idempotent,
     environment: { DB },
   })
-  // Two that fail, the look-up, the work, and the note of the key's first use.
-  expect([status, use.calls]).toEqual([201, 5])
+  // Two that fail, the look-up, two for the work, and the note of the key's first use.
+  expect([status, use.calls]).toEqual([201, 6])
 })
 
 it('a change whose commit was not confirmed is made once', async () => {

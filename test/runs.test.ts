@@ -642,6 +642,23 @@ describe('retrieveRun', () => {
     }
   })
 
+  it('examines up to 2,500 runs for a page of another status, and continues after them', async () => {
+    const { workspace, key, scheduleId } = await withSchedule()
+    const last = await workspace.addRun(scheduleId, { status: 'failed', scheduledAt: ago(0) })
+    await env.DB.prepare(
+      `INSERT INTO "runs" ("organizationId", "scheduleId", "scheduledAt", "id", "parentType", "parentId", "status", "attempts", "createdAt", "updatedAt")
+       WITH RECURSIVE "each"(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "each" WHERE i < 2500)
+       SELECT "organizationId", "scheduleId", 'x' || i, printf('00000000-0000-8000-8000-%012x', i), "parentType", "parentId",
+         'delivered', 1, "createdAt", "updatedAt" FROM "runs", "each" WHERE "id" = ?`,
+    )
+      .bind(last)
+      .run()
+    const first = (await request('GET', '/v1/runs?status=failed', { key })).body
+    expect(first).toEqual({ items: [], nextCursor: '00000000-0000-8000-8000-0000000009c4' })
+    const { body } = await request('GET', `/v1/runs?status=failed&cursor=${first.nextCursor}`, { key })
+    expect([idsOf(body), body.nextCursor]).toEqual([[last], null])
+  })
+
   it('allows a restricted API key the runs of its projects and of agents', async () => {
     const setup = await withSchedule()
     const { workspace } = setup

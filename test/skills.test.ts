@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as tables from '../src/db/schema.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
 import { failingDatabase } from './support/bindings.ts'
+import { entryFile, filesOf, SCRIPT, skillOf } from './support/skills.ts'
 import { now, Workspace } from './support/workspace.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -33,14 +34,9 @@ const idsOf = (files: SkillFile[]) => Object.fromEntries(files.map(({ id, filena
 
 const MEBIBYTE = 2 ** 20
 
-const NEW_SKILL = {
-  name: 'release-notes',
-  description: 'Writes release notes.',
-  files: [
-    { filename: 'SKILL.md', content: '# Notes\n' },
-    { filename: 'scripts/run.sh', content: 'echo\n' },
-  ],
-}
+/** Apart from SKILL.md. */
+const otherContents = (files: readonly Omit<SkillFile, 'id'>[]) =>
+  contents(files.filter(({ filename }) => filename !== 'SKILL.md'))
 
 /** A workspace, and requests for its skills. */
 async function withSkills() {
@@ -51,28 +47,28 @@ async function withSkills() {
   return {
     workspace,
     key,
-    /** @param change replaces properties of `NEW_SKILL`. */
-    create: (change: object = {}, more: RequestOptions = {}) =>
-      send('POST', '', { json: { ...NEW_SKILL, ...change }, ...more }),
+    /** @param change what the skill has apart from the defaults of `skillOf`. */
+    create: (change: Parameters<typeof skillOf>[0] = {}, more: RequestOptions = {}) =>
+      send('POST', '', { json: skillOf(change), ...more }),
     retrieve: (id: string, more?: RequestOptions) => send('GET', `/${id}`, more),
-    update: (id: string, change: unknown, more: RequestOptions = {}) =>
-      send('PATCH', `/${id}`, { json: change, ...more }),
+    update: (id: string, change: Parameters<typeof skillOf>[0] = {}, more: RequestOptions = {}) =>
+      send('PATCH', `/${id}`, { json: skillOf(change), ...more }),
+    /** A body that `skillOf` does not make. */
+    createRaw: (json: unknown) => send('POST', '', { json }),
+    updateRaw: (id: string, json: unknown) => send('PATCH', `/${id}`, { json }),
     remove: (id: string, more?: RequestOptions) => send('DELETE', `/${id}`, more),
     list: (query = '', more?: RequestOptions) => send('GET', query, more),
-    /** The stored skills and files. */
+    /** The stored skills, versions and contents. */
     rows: async () => ({
       skills: await workspace.dump('skills'),
-      files: await workspace.dump('skillFiles'),
+      versions: await workspace.dump('skillVersions'),
+      contents: await workspace.dump('skillContents'),
     }),
   }
 }
 
 const filesIn = (record: Readonly<Record<string, string>>) =>
   Object.entries(record).map(([filename, content]) => ({ filename, content }))
-
-/** A file for each content. */
-const filesOf = (...contents: string[]) =>
-  contents.map((content, index) => ({ filename: `file-${index}.md`, content }))
 
 const statuses = (responses: { status: number }[]) => responses.map(({ status }) => status).sort()
 
@@ -364,7 +360,7 @@ describe('the errors of retrieveSkill', () => {
     const { retrieve } = await withSkill()
     const responses = []
     for (const message of [
-      'D1_ERROR: no such table: skillFiles: SQLITE_ERROR',
+      'D1_ERROR: no such table: skillContents: SQLITE_ERROR',
       'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
     ]) {
       responses.push(await retrieve({ environment: { DB: failingDatabase(new Error(message)) } }))
@@ -380,7 +376,7 @@ describe('createSkill', () => {
   it.each(['', PREFIX])('creates a skill with its files under "%s"', async (basePath) => {
     const { key, retrieve } = await withSkills()
     const before = now()
-    const { status, headers, body } = await request('POST', `${basePath}/v1/skills`, { key, json: NEW_SKILL })
+    const { status, headers, body } = await request('POST', `${basePath}/v1/skills`, { key, json: skillOf() })
     expect([status, headers.get('Location')]).toEqual([201, `${basePath}/v1/skills/${body.id}`])
     expect(body).toEqual({
       id: expect.stringMatching(UUID),
@@ -389,7 +385,7 @@ describe('createSkill', () => {
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: body.createdAt,
       files: [
-        { id: expect.stringMatching(UUID), filename: 'SKILL.md', content: '# Notes\n' },
+        { id: expect.stringMatching(UUID), ...entryFile() },
         { id: expect.stringMatching(UUID), filename: 'scripts/run.sh', content: 'echo\n' },
       ],
     })
@@ -400,18 +396,17 @@ describe('createSkill', () => {
 
   it.each<[string, readonly string[]]>([
     ['name', ['a', '7', '0-a-1', 'a'.repeat(64)]],
-    ['description', ['x', ' ', '\u{1f550}'.repeat(1024)]],
-    [
-      'filename',
-      ['a', '.a', '...', '..a/b..', 'a/b/c.md', 'a b/\u65e5 (1).md', 'q\'"?%#&', '\u{1f550}'.repeat(255)],
-    ],
+    ['description', ['x', 'a: b # c', '\u{1f550}'.repeat(1024)]],
+    ['filename', ['a', '.a', '...', '..a/b..', 'a/b/c.md', 'a b/\u65e5 (1).md', 'q\'"?%#&']],
+    // As many bytes as ustar can hold.
+    ['filename', ['\u{1f550}'.repeat(25), `${'a'.repeat(155)}/${'b'.repeat(99)}`, `${'a/'.repeat(77)}b`]],
   ])('accepts each valid %s', async (part, values) => {
     const { create, retrieve } = await withSkills()
     for (const [index, value] of values.entries()) {
       const change = part === 'filename' ? { files: [{ filename: value, content: '' }] } : { [part]: value }
       const { status, body } = await create({ name: `skill-${index}`, ...change })
       expect([status, body]).toEqual([201, expect.objectContaining(change.files ? {} : change)])
-      if (change.files) expect(contents((await retrieve(body.id)).body.files)).toEqual({ [value]: '' })
+      if (change.files) expect(otherContents((await retrieve(body.id)).body.files)).toEqual({ [value]: '' })
     }
   })
 
@@ -421,131 +416,151 @@ describe('createSkill', () => {
       ['', 'a'.repeat(65), '-', '-a', 'a-', 'a--b', 'Aa', 'a_b', 'a.b', 'a b', 'a\n', '\u00e9', '\u0661', 7],
     ],
     ['description', ['', 'x'.repeat(1025), 'a\0b', '\ud800', 7, null]],
+    ['message', ['', 'x'.repeat(256), 'a\0b', '\ud800', 7, null]],
     [
       'filename',
       ['', 'x'.repeat(256), '/etc/passwd', 'a/', 'a//b', '.', '..', './a', '../a', 'a/.', 'a/../b'],
     ],
     ['filename', ['a\\..\\b', 'C:\\a', 'a\0b', 'a\nb', 'a\u007f', 'a\ud800', 7, null]],
+    // More bytes than ustar can hold.
+    ['filename', ['\u{1f550}'.repeat(26), 'x'.repeat(101), `${'a'.repeat(156)}/b`, `a/${'b'.repeat(101)}`]],
     [
       'content',
       ['a\0b', '\ud83d', 'x'.repeat(MEBIBYTE + 1), `${'\u{1f550}'.repeat(MEBIBYTE / 4)}x`, 7, null],
     ],
+    ['content', ['data:application/octet-stream;base64,', 'data:application/octet-stream;base64,AAAA']],
+    ['encoding', ['', 'utf8', 'UTF-8', 'BASE64', 'hex', 7, null]],
+    ['executable', ['', 'true', 1, 0, null]],
   ])('refuses each invalid %s, and changes nothing', async (part, values) => {
-    const { create, update, rows } = await withSkills()
+    const { create, createRaw, updateRaw, rows } = await withSkills()
     const { id } = (await create()).body
     const before = await rows()
-    const isOfFile = part === 'filename' || part === 'content'
+    const isOfFile = !['name', 'description', 'message'].includes(part)
     for (const value of values) {
       const file = { filename: 'a', content: '', [part]: value }
-      const change = isOfFile ? { files: [...NEW_SKILL.files, file] } : { [part]: value }
+      const { files } = skillOf({ name: 'other' })
+      const json = isOfFile ? { files: [...files, file] } : { files, [part]: value }
       const error = expect.stringMatching(
-        new RegExp(`^${isOfFile ? `files\\.2\\.${part}` : part} (is|has) .*; allowed: `),
+        new RegExp(`^${isOfFile ? `files\\.2\\.${part}` : part} (is|has|begins) .*; allowed: `),
       )
-      for (const response of [await create({ name: 'other', ...change }), await update(id, change)]) {
+      for (const response of [await createRaw(json), await updateRaw(id, json)]) {
         expect([response.status, response.body]).toEqual([400, { error }])
       }
     }
     expect(await rows()).toEqual(before)
   })
 
-  it.each([0, 25, 26, 200])('accepts %i files', async (count) => {
+  it.each([0, 24, 25, 499])('accepts %i files beside SKILL.md', async (count) => {
     const { create, retrieve, update } = await withSkills()
     const files = filesOf(...Array.from({ length: count }, (_, index) => `# ${index}\n`))
     const { status, body } = await create({ files })
-    expect([status, contents(body.files)]).toEqual([201, contents(files)])
-    expect((await update(body.id, { files })).body.files).toEqual(body.files)
+    expect([status, otherContents(body.files)]).toEqual([201, contents(files)])
+    expect((await update(body.id, { files })).body).toEqual(body)
     expect((await retrieve(body.id)).body.files).toEqual(body.files)
   })
 
-  it('accepts files of 1 MiB in UTF-8, and 4 MiB in total', async () => {
-    const { create, retrieve } = await withSkills()
+  it('accepts files of 1 MiB, and 8 MiB in total', async () => {
+    const { createRaw, retrieve } = await withSkills()
     const files = filesOf(
       'x'.repeat(MEBIBYTE),
       '\u00e9'.repeat(MEBIBYTE / 2),
       '\u{1f550}'.repeat(MEBIBYTE / 4),
       `${'\u65e5'.repeat((MEBIBYTE - 1) / 3)}x`,
+      ...['a', 'b', 'c'].map((character) => character.repeat(MEBIBYTE)),
     )
-    const { status, body } = await create({ files })
+    const { filename, content } = entryFile('large', 'Large.', '')
+    const entry = { filename, content: content.padEnd(MEBIBYTE, '#') }
+    const { status, body } = await createRaw({ files: [entry, ...files] })
     expect(status).toBe(201)
     const stored = contents((await retrieve(body.id)).body.files)
-    for (const { filename, content } of files) expect(stored[filename] === content).toBe(true)
+    for (const file of [entry, ...files]) expect(stored[file.filename] === file.content).toBe(true)
+    const one = await createRaw({
+      files: [entryFile('a'), ...files, { filename: 'x', content: `${entry.content}` }],
+    })
+    const { byteLength } = Buffer.from(entryFile('a').content)
+    expect([one.status, one.body.error]).toEqual([
+      400,
+      `files is too large; got ${8 * MEBIBYTE + byteLength} bytes; allowed: up to 8 MiB of contents.`,
+    ])
+  })
+
+  it('accepts 8 MiB of random bytes in base64', async () => {
+    const { createRaw, retrieve } = await withSkills()
+    const bytes = Array.from({ length: 7 }, () => crypto.getRandomValues(new Uint8Array(16_384)))
+    const files = bytes.map((block, index) => ({
+      filename: `${index}.bin`,
+      content: Buffer.concat(Array(64).fill(block)).toString('base64'),
+      encoding: 'base64' as const,
+    }))
+    const { status, body } = await createRaw({ files: [entryFile(), ...files] })
+    expect(status).toBe(201)
+    const stored = contents((await retrieve(body.id)).body.files)
+    for (const { filename, content } of files) {
+      expect(stored[filename] === `data:application/octet-stream;base64,${content}`).toBe(true)
+    }
   })
 
   const named = (...filenames: string[]) => filenames.map((filename) => ({ filename, content: '' }))
+  const SEVERAL = /^files has a filename several times; allowed: .* case\.$/
 
-  it.each([
+  it.each<[string, unknown, RegExp]>([
     [
-      '201 files',
-      filesOf(...Array(201).fill('')),
-      /^files has too many items; got an array of length 201; allowed: an array of up to 200 files\.$/,
+      '501 files',
+      [entryFile(), ...filesOf(...Array(500).fill(''))],
+      /^files has too many items; got an array of length 501; allowed: an array of up to 500 files\.$/,
     ],
-    [
-      '4 MiB and 1 byte',
-      filesOf(...Array(4).fill('\u00e9'.repeat(MEBIBYTE / 2)), 'x'),
-      /^files is too large; got 4194305 bytes; allowed: .* 4 MiB /,
-    ],
-    [
-      'a filename twice',
-      named('a.md', 'b.md', 'a.md'),
-      /^files has a filename several times; allowed: .* case\.$/,
-    ],
-    [
-      'filenames that differ in case',
-      named('SKILL.md', 'skill.md'),
-      /^files has a filename several times; allowed: .* case\.$/,
-    ],
-    [
-      'folders that differ in case',
-      named('Docs/a.md', 'docs/A.md'),
-      /^files has a filename several times; allowed: .* case\.$/,
-    ],
+    ['no files', [], /^files has no SKILL\.md; allowed: files with a SKILL\.md, /],
+    ['SKILL.md in lower case', named('skill.md'), /^files has no SKILL\.md; /],
+    ['SKILL.md in a folder', named('a/SKILL.md'), /^files has no SKILL\.md; /],
+    ['a filename twice', [entryFile(), ...named('b.md', 'a.md', 'b.md')], SEVERAL],
+    ['filenames that differ in case', [entryFile(), ...named('skill.md')], SEVERAL],
+    ['folders that differ in case', [entryFile(), ...named('Docs/a.md', 'docs/A.md')], SEVERAL],
     [
       'filenames that differ in the case of \u00c9',
-      named('\u00c9.md', '\u00e9.md'),
-      /^files has a filename several times; allowed: .* case\.$/,
+      [entryFile(), ...named('\u00c9.md', '\u00e9.md')],
+      SEVERAL,
     ],
     [
       'filenames that differ in the case of \u03a3',
-      named('\u03a3.md', '\u03c2.md'),
-      /^files has a filename several times; allowed: .* case\.$/,
+      [entryFile(), ...named('\u03a3.md', '\u03c2.md')],
+      SEVERAL,
     ],
     [
       'filenames that differ in the case of \u1e9e',
-      named('\u1e9e.md', '\u00df.md'),
-      /^files has a filename several times; allowed: .* case\.$/,
+      [entryFile(), ...named('\u1e9e.md', '\u00df.md')],
+      SEVERAL,
     ],
+    ['filenames that differ in Unicode form', [entryFile(), ...named('\u00e9.md', 'e\u0301.md')], SEVERAL],
     [
-      'filenames that differ in Unicode form',
-      named('\u00e9.md', 'e\u0301.md'),
-      /^files has a filename several times; allowed: .* case\.$/,
+      'a filename that is a folder',
+      [entryFile(), ...named('a', 'a/b')],
+      /^files has a filename that is a folder of another;/,
     ],
-    ['a file without content', [{ filename: 'a' }], /^files\.0\.content is missing;/],
+    ['a file without content', [entryFile(), { filename: 'a' }], /^files\.1\.content is missing;/],
     [
       'a file with one property more',
-      [{ filename: 'a', content: '', id: 'x' }],
-      /^files\.0\.id is not a known property;/,
+      [entryFile(), { filename: 'a', content: '', id: 'x' }],
+      /^files\.1\.id is not a known property;/,
     ],
     ['files by name', { 'SKILL.md': '' }, /^files is not an array;/],
   ])('refuses %s, with nothing changed', async (_, files, error) => {
-    const { create, update, rows } = await withSkills()
-    const { id } = (await create()).body
+    const { create, createRaw, updateRaw, rows } = await withSkills()
+    const { id } = (await create({ name: 'old' })).body
     const before = await rows()
-    for (const response of [await create({ name: 'other', files }), await update(id, { files })]) {
+    for (const response of [await createRaw({ files }), await updateRaw(id, { files })]) {
       expect([response.status, response.body]).toEqual([400, { error: expect.stringMatching(error) }])
     }
     expect(await rows()).toEqual(before)
   })
 
-  it('refuses a body that lacks a property, or has an unknown one', async () => {
-    const { create, rows } = await withSkills()
-    for (const part of ['name', 'description', 'files']) {
-      const { status, body } = await create({ [part]: undefined })
-      expect([status, body.error]).toEqual([400, expect.stringContaining(`${part} is missing;`)])
-    }
-    expect((await create({ id: crypto.randomUUID() })).body).toEqual({
-      error: 'id is not a known property; known: name, description, files.',
+  it('refuses a body without files, or with an unknown property', async () => {
+    const { createRaw, rows } = await withSkills()
+    const missing = await createRaw({ name: 'a', description: 'a' })
+    expect([missing.status, missing.body.error]).toEqual([400, expect.stringContaining('files is missing;')])
+    expect((await createRaw({ ...skillOf(), id: crypto.randomUUID() })).body).toEqual({
+      error: 'id is not a known property; known: name, description, files, message.',
     })
-    expect(await rows()).toEqual({ skills: [], files: [] })
+    expect(await rows()).toEqual({ skills: [], versions: [], contents: [] })
   })
 
   it('accepts a body of 16 MiB, and refuses a longer one before reading it', async () => {
@@ -556,9 +571,9 @@ describe('createSkill', () => {
       headers: { 'Content-Type': 'application/json', 'Content-Length': String(bytes) },
     })
     const limit = 16 * MEBIBYTE
-    const created = await create({}, declared(JSON.stringify(NEW_SKILL).padEnd(limit), limit))
+    const created = await create({}, declared(JSON.stringify(skillOf()).padEnd(limit), limit))
     expect(created.status).toBe(201)
-    const change = JSON.stringify({ description: 'Longer.' }).padEnd(limit)
+    const change = JSON.stringify(skillOf({ description: 'Longer.' })).padEnd(limit)
     expect((await update(created.body.id, undefined, declared(change, limit))).status).toBe(200)
     let pulled = 0
     const stream = () => new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
@@ -570,14 +585,14 @@ describe('createSkill', () => {
   it('stores contents exactly as sent', async () => {
     const { create, retrieve, update } = await withSkills()
     const { body } = await create({ files: filesIn(CONTENTS) })
-    expect(contents(body.files)).toEqual(CONTENTS)
-    expect(contents((await retrieve(body.id)).body.files)).toEqual(CONTENTS)
+    expect(otherContents(body.files)).toEqual(CONTENTS)
+    expect(otherContents((await retrieve(body.id)).body.files)).toEqual(CONTENTS)
     const values = Object.values(CONTENTS).reverse()
     const changed = Object.fromEntries(
       Object.keys(CONTENTS).map((name, index) => [name, values[index] ?? '']),
     )
     await update(body.id, { files: filesIn(changed) })
-    expect(contents((await retrieve(body.id)).body.files)).toEqual(changed)
+    expect(otherContents((await retrieve(body.id)).body.files)).toEqual(changed)
   })
 
   it('refuses the name of another skill, and leaves that skill alone', async () => {
@@ -599,9 +614,9 @@ describe('createSkill', () => {
     expect(statuses(responses)).toEqual([201, ...Array(19).fill(409)])
     const created = responses.find(({ status }) => status === 201)?.body
     expect((await retrieve(created.id)).body).toEqual(created)
-    expect(created.files).toHaveLength(1)
-    const { skills, files } = await rows()
-    expect([skills.length, files.length]).toEqual([1, 1])
+    expect(created.files).toHaveLength(2)
+    const { skills, versions, contents } = await rows()
+    expect([skills.length, versions.length, contents.length]).toEqual([1, 1, 2])
   })
 })
 
@@ -624,8 +639,9 @@ describe('the Idempotency-Key of createSkill', () => {
   it.each([
     ['name', { name: 'other' }],
     ['description', { description: 'Other.' }],
-    ['content', { files: NEW_SKILL.files.map((file) => ({ ...file, content: 'other' })) }],
-    ['number of files', { files: NEW_SKILL.files.slice(1) }],
+    ['content', { files: [{ ...SCRIPT, content: 'other' }] }],
+    ['executable bit', { files: [{ ...SCRIPT, executable: true }] }],
+    ['number of files', { files: [] }],
   ])('refuses another %s', async (_, change) => {
     const { create, rows } = await withSkills()
     await create({}, repeated())
@@ -643,8 +659,8 @@ describe('the Idempotency-Key of createSkill', () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => create({}, repeated())))
     expect(statuses(responses)).toEqual(Array(20).fill(201))
     for (const { body } of responses) expect(body).toEqual(responses[0]?.body)
-    const { skills, files } = await rows()
-    expect([skills.length, files.length]).toEqual([1, 2])
+    const { skills, versions, contents } = await rows()
+    expect([skills.length, versions.length, contents.length]).toEqual([1, 1, 2])
   })
 
   it('belongs to the organization, and ends with the skill', async () => {
@@ -752,14 +768,17 @@ describe('updateSkill', () => {
     return { ...skills, id, old: body, oldTag: headers.get('ETag') }
   }
 
-  it.each([
+  it.each<[string, { name?: string; description?: string }]>([
     ['name', { name: 'changed' }],
     ['description', { description: 'Changed.' }],
   ])('changes only the %s', async (_, change) => {
     const { id, old, oldTag, update, retrieve } = await withOldSkill()
     const before = now()
     const { status, body } = await update(id.toUpperCase(), change)
-    expect([status, body]).toEqual([200, { ...old, ...change, updatedAt: expect.stringMatching(INSTANT) }])
+    const { content } = entryFile(change.name, change.description)
+    const files = [{ ...old.files[0], content }, old.files[1]]
+    const expected = { ...old, ...change, files, updatedAt: expect.stringMatching(INSTANT) }
+    expect([status, body]).toEqual([200, expected])
     expect(body.updatedAt >= before && body.updatedAt <= now()).toBe(true)
     const after = await retrieve(id, { headers: { 'If-None-Match': oldTag ?? '' } })
     expect([after.status, after.body]).toEqual([200, body])
@@ -767,13 +786,13 @@ describe('updateSkill', () => {
   })
 
   it('replaces all files; a file that keeps its filename keeps its id', async () => {
-    const { id, old, oldTag, update, retrieve } = await withOldSkill()
+    const { id, old, oldTag, updateRaw, retrieve } = await withOldSkill()
     const files = [
       { filename: 'new.md', content: 'new' },
-      { filename: 'SKILL.md', content: '# Changed\r\n' },
+      entryFile('release-notes', 'Writes release notes.', '# Changed\r\n'),
       { filename: 'Scripts/run.sh', content: 'echo\n' },
     ]
-    const { status, body } = await update(id, { files })
+    const { status, body } = await updateRaw(id, { files })
     expect(status).toBe(200)
     const { files: changed, updatedAt, ...rest } = body
     expect({ ...old, ...rest }).toEqual(old)
@@ -784,8 +803,6 @@ describe('updateSkill', () => {
     const after = await retrieve(id)
     expect(after.body).toEqual(body)
     expect(after.headers.get('ETag')).not.toBe(oldTag)
-    expect((await update(id, { files: [] })).body.files).toEqual([])
-    expect((await retrieve(id)).body.files).toEqual([])
   })
 
   it('changes all fields at once, and leaves other skills alone', async () => {
@@ -795,7 +812,10 @@ describe('updateSkill', () => {
     expect((await update(id, change)).body).toEqual({
       ...old,
       ...change,
-      files: [{ id: expect.stringMatching(UUID), filename: 'a', content: 'b' }],
+      files: [
+        { id: expect.stringMatching(UUID), ...entryFile('changed', 'Changed.') },
+        { id: expect.stringMatching(UUID), filename: 'a', content: 'b' },
+      ],
       updatedAt: expect.stringMatching(INSTANT),
     })
     expect((await retrieve(other.id)).body).toEqual(other)
@@ -837,7 +857,7 @@ describe('updateSkill', () => {
       ),
     )
     for (const [index, { status, body }] of responses.entries()) {
-      expect([status, contents(body.files)]).toEqual([
+      expect([status, otherContents(body.files)]).toEqual([
         200,
         contents(filesOf(...Array(index).fill(`${index}`))),
       ])
@@ -846,15 +866,21 @@ describe('updateSkill', () => {
     expect(responses.map(({ body }) => contents(body.files))).toContainEqual(after)
   })
 
-  it.each([[{}], [{ id: 'x' }], [{ name: 'a', extra: 1 }], [[]], [null], [{ files: null }]])(
-    'refuses the body %j',
-    async (change) => {
-      const { id, update, rows } = await withOldSkill()
-      const before = await rows()
-      expect((await update(id, change)).status).toBe(400)
-      expect(await rows()).toEqual(before)
-    },
-  )
+  it.each([
+    [{}],
+    [{ name: 'a' }],
+    [{ message: 'a' }],
+    [{ files: [] }],
+    [{ ...skillOf(), extra: 1 }],
+    [[]],
+    [null],
+    [{ files: null }],
+  ])('refuses the body %j', async (change) => {
+    const { id, updateRaw, rows } = await withOldSkill()
+    const before = await rows()
+    expect((await updateRaw(id, change)).status).toBe(400)
+    expect(await rows()).toEqual(before)
+  })
 })
 
 describe('deleteSkill', () => {
@@ -887,7 +913,7 @@ describe('deleteSkill', () => {
       update(id, { files: filesOf('b', 'c') }),
     ])
     expect(responses[1]?.status).toBe(200)
-    expect(await rows()).toEqual({ skills: [], files: [] })
+    expect(await rows()).toEqual({ skills: [], versions: [], contents: [] })
   })
 })
 

@@ -14,6 +14,8 @@ const OF_THE_SERVICE = [
   /^src\/(?:delivery|maintenance|objects|resources\/schedules\/firing)\//,
   /^src\/(?:health|db\/pass|resources\/environment-variables\/project-environments)\.ts$/,
 ]
+/** They begin from the token of a feed. */
+const OF_FEEDS = /^src\/resources\/skill-feeds\/offered\.ts /
 /** Bound to the key of a request that was answered already. */
 const AFTER_THE_RESPONSE = ['src/access/guard.ts recordUse']
 
@@ -31,7 +33,9 @@ function placeholdersOf({ parameters }: Statement): string[] {
 describe('every statement', () => {
   const guarded = found.filter(
     ({ name, file }) =>
-      !OF_THE_SERVICE.some((pattern) => pattern.test(file)) && !AFTER_THE_RESPONSE.includes(name),
+      !OF_THE_SERVICE.some((pattern) => pattern.test(file)) &&
+      !OF_FEEDS.test(name) &&
+      !AFTER_THE_RESPONSE.includes(name),
   )
   it('is found', () => {
     expect(guarded.length).toBeGreaterThan(120)
@@ -47,4 +51,15 @@ describe('every statement', () => {
     for (const column of ['hash', 'revokedAt', 'expiresAt', 'scopes'])
       expect(sql).toContain(`"apiKeys"."${column}"`)
   })
+
+  it.each(found.filter(({ name }) => OF_FEEDS.test(name)))(
+    'of a feed begins from its token, and requires that the feed and its API key are live: $name',
+    ({ statement }) => {
+      const { sql } = statement
+      expect(placeholdersOf(statement)).toEqual(expect.arrayContaining(['hash', 'now']))
+      for (const column of ['skillFeeds"."expiresAt', 'apiKeys"."revokedAt', 'apiKeys"."expiresAt'])
+        expect(sql).toContain(`"${column}"`)
+      expect(sql).toContain('"apiKeys"."id" = "skillFeeds"."apiKeyId"')
+    },
+  )
 })

@@ -16,7 +16,9 @@ import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { type RequestOptions, request } from './support/api.ts'
 import { deliverBatch } from './support/queue.ts'
+
 import { Receiver } from './support/receiver.ts'
+import { entryFile } from './support/skills.ts'
 import {
   DELETED_SESSION,
   REPLACED_PICTURE,
@@ -78,7 +80,7 @@ const BEFORE_CHECKOUT = { target: { type: 'session', id: CHECKOUT }, position: '
 const CHANGELOGS = {
   name: 'changelogs',
   description: 'Writes changelogs.',
-  files: [{ filename: 'SKILL.md', content: '# Changelogs' }],
+  files: [entryFile('changelogs', 'Writes changelogs.')],
 }
 const FILE = { body: '12345', headers: { 'Content-Length': '5' } }
 const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10])
@@ -312,18 +314,20 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     expect((await addFile('a', files + 1, bytes + 4)).status).toBe(409)
     expect((await addFile('a', files + 1, bytes + 5)).status).toBe(201)
     expect((await addFile('b', files + 1, bytes + 10)).status).toBe(409)
-    const skillBytes = own('skillFiles').reduce(
+    const skillBytes = own('skillContents').reduce(
       (sum, { content }) => sum + Buffer.byteLength(`${content}`),
       0,
     )
+    const entry = entryFile('one-more', 'x')
+    const { length } = entry.content
     const addSkill = (spare: number) =>
       request('POST', '/v1/skills', {
         key,
-        json: { name: 'one-more', description: 'x', files: [{ filename: 'SKILL.md', content: '12345' }] },
+        json: { files: [entry] },
         environment: { SKILL_BYTE_LIMIT: String(skillBytes + spare) },
       })
-    expect((await addSkill(4)).status).toBe(409)
-    expect((await addSkill(5)).status).toBe(201)
+    expect((await addSkill(length - 1)).status).toBe(409)
+    expect((await addSkill(length)).status).toBe(201)
   })
 
   it('fires once what came due', async () => {
@@ -444,8 +448,9 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       ['POST', '/v1/run-endpoint/rotate', { json: { overlapSeconds: 0 } }],
       ['PUT', `/v1/sessions/${CHECKOUT}/files?path=src/app.ts`, FILE],
       ['DELETE', `/v1/sessions/${CHECKOUT}/files/${uuid(503)}`, {}],
-      ['POST', '/v1/skills', { json: { ...CHANGELOGS, name: 'new' } }],
-      ['PATCH', `/v1/skills/${uuid(602)}`, { json: { description: 'The second' } }],
+      ['POST', '/v1/skills', { json: { files: [entryFile('new')] } }],
+      ['PATCH', `/v1/skills/${uuid(602)}`, { json: { files: [entryFile('review', 'The second')] } }],
+      ['POST', `/v1/skills/${uuid(602)}/publish`, { json: { version: 1 } }],
       ['DELETE', `/v1/skills/${uuid(603)}`, {}],
       ['PUT', '/v1/users/ada/profile-picture', { body: PNG }],
       ['DELETE', '/v1/users/ada/profile-picture', {}],

@@ -18,6 +18,7 @@ import {
   SELECT_FILES,
   SELECT_PLACEMENT,
   type SessionFile,
+  SHOWN_CONTENT,
 } from './shared.ts'
 
 const HOUR_MS = 3_600_000
@@ -39,7 +40,13 @@ const SELECT_SKILL = `
   SELECT id, name, description, createdAt, updatedAt FROM skills WHERE organizationId = ?1 AND id = ?2`
 
 const SELECT_SKILL_FILES = `
-  SELECT id, filename, content FROM skillFiles WHERE organizationId = ?1 AND skillId = ?2 ORDER BY filename`
+  SELECT file.value ->> 'id' AS id, file.value ->> 'filename' AS filename, ${SHOWN_CONTENT} AS content
+  FROM skills
+    JOIN skillVersions ON skillVersions.organizationId = ?1 AND skillVersions.skillId = ?2 AND skillVersions.version = skills.version
+    JOIN json_each(skillVersions.files) AS file
+    JOIN skillContents ON skillContents.organizationId = ?1 AND skillContents.skillId = ?2
+      AND skillContents.sha256 = file.value ->> 'sha256'
+  WHERE skills.organizationId = ?1 AND skills.id = ?2 ORDER BY file.key`
 
 const SELECT_PICTURE = `
   SELECT users.id, profilePictures.leaseExpiresAt FROM users

@@ -15,12 +15,18 @@ import {
   type Schedule,
   SELECT_FILES,
   type SessionFile,
+  SHOWN_CONTENT,
 } from './shared.ts'
 
 const SELECT_SKILL = `
   SELECT id, name, description, createdAt, updatedAt,
-    (SELECT json_group_array(json_object('id', id, 'filename', filename, 'content', content) ORDER BY filename)
-     FROM skillFiles WHERE organizationId = ?1 AND skillId = ?2) AS files
+    (SELECT json_group_array(json_object('id', file.value ->> 'id', 'filename', file.value ->> 'filename',
+        'content', ${SHOWN_CONTENT}) ORDER BY file.key)
+     FROM skillVersions
+       JOIN json_each(skillVersions.files) AS file
+       JOIN skillContents ON skillContents.organizationId = ?1 AND skillContents.skillId = ?2
+         AND skillContents.sha256 = file.value ->> 'sha256'
+     WHERE skillVersions.organizationId = ?1 AND skillVersions.skillId = ?2 AND skillVersions.version = skills.version) AS files
   FROM skills WHERE organizationId = ?1 AND id = ?2`
 
 export default {

@@ -19,6 +19,10 @@ export interface NewSchedule {
   readonly timezone?: string
 }
 
+/** The content of a skill's file, as responses show it. */
+export const SHOWN_CONTENT = `CASE file.value ->> 'encoding'
+  WHEN 'base64' THEN 'data:application/octet-stream;base64,' ELSE '' END || content`
+
 const GAP = 2 ** 30
 
 /** Positions of the target, of its neighbour on the side asked for, and of the pin itself. */

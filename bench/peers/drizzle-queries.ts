@@ -16,8 +16,9 @@ import {
   schedules,
   sessionFiles,
   sessions,
-  skillFiles,
+  skillContents,
   skills,
+  skillVersions,
   users,
 } from '../../src/db/schema.ts'
 
@@ -334,10 +335,32 @@ export async function retrieveSkill(db: DrizzleD1Database, { organizationId }: C
     .get()
   if (!skill) throw new HTTPException(404, { message: 'skillId: there is no skill with this id' })
   const files = await db
-    .select({ id: skillFiles.id, filename: skillFiles.filename, content: skillFiles.content })
-    .from(skillFiles)
-    .where(and(eq(skillFiles.organizationId, organizationId), eq(skillFiles.skillId, skillId)))
-    .orderBy(asc(skillFiles.filename))
+    .select({
+      id: sql<string>`"file".value ->> 'id'`,
+      filename: sql<string>`"file".value ->> 'filename'`,
+      content: sql<string>`case "file".value ->> 'encoding' when 'base64'
+        then 'data:application/octet-stream;base64,' else '' end || ${skillContents.content}`,
+    })
+    .from(skills)
+    .innerJoin(
+      skillVersions,
+      and(
+        eq(skillVersions.organizationId, skills.organizationId),
+        eq(skillVersions.skillId, skills.id),
+        eq(skillVersions.version, skills.version),
+      ),
+    )
+    .innerJoin(sql`json_each(${skillVersions.files}) as "file"`, sql`true`)
+    .innerJoin(
+      skillContents,
+      and(
+        eq(skillContents.organizationId, skills.organizationId),
+        eq(skillContents.skillId, skills.id),
+        sql`${skillContents.sha256} = "file".value ->> 'sha256'`,
+      ),
+    )
+    .where(and(eq(skills.organizationId, organizationId), eq(skills.id, skillId)))
+    .orderBy(sql`"file".key`)
   return { ...skill, files }
 }
 

@@ -93,7 +93,15 @@ const statements = {
     'SELECT id, name, description, createdAt, updatedAt FROM skills WHERE organizationId = ? AND id = ?',
   ),
   skillFiles: prepare<object>(
-    'SELECT id, filename, content FROM skillFiles WHERE organizationId = ? AND skillId = ? ORDER BY filename',
+    `SELECT file.value ->> 'id' AS id, file.value ->> 'filename' AS filename,
+       CASE file.value ->> 'encoding' WHEN 'base64' THEN 'data:application/octet-stream;base64,' ELSE '' END || content AS content
+     FROM skills
+       JOIN skillVersions ON skillVersions.organizationId = skills.organizationId AND skillVersions.skillId = skills.id
+         AND skillVersions.version = skills.version
+       JOIN json_each(skillVersions.files) AS file
+       JOIN skillContents ON skillContents.organizationId = skills.organizationId AND skillContents.skillId = skills.id
+         AND skillContents.sha256 = file.value ->> 'sha256'
+     WHERE skills.organizationId = ? AND skills.id = ? ORDER BY file.key`,
   ),
   picture: prepare<{ objectKey: string | null; leaseExpiresAt: string | null }>(
     'SELECT objectKey, leaseExpiresAt FROM profilePictures WHERE organizationId = ? AND userId = ?',

@@ -81,7 +81,7 @@ export async function stillReferenced(database: CommandDatabase, keys: readonly 
   const [rows = []] = await database.batch([
     {
       sql: `SELECT value AS "key" FROM json_each(?) WHERE value IN (SELECT "objectKey" FROM "sessionFiles")
-        OR value IN (SELECT "objectKey" FROM "profilePictures")`,
+        OR value IN (SELECT "objectKey" FROM "profilePictures") OR value IN (SELECT "objectKey" FROM "skillVersions")`,
       parameters: [JSON.stringify(keys)],
     },
   ])
@@ -93,7 +93,8 @@ function objectsOf(backup: DatabaseSync): StoredObject[] {
   const rows = backup
     .prepare(
       `SELECT "objectKey" AS "key", "sizeBytes" FROM "sessionFiles" WHERE "sizeBytes" > 0
-       UNION ALL SELECT "objectKey", NULL FROM "profilePictures" WHERE "objectKey" IS NOT NULL`,
+       UNION ALL SELECT "objectKey", NULL FROM "profilePictures" WHERE "objectKey" IS NOT NULL
+       UNION ALL SELECT "objectKey", "archiveBytes" FROM "skillVersions"`,
     )
     .all()
   return rows as unknown as StoredObject[]

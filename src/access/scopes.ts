@@ -29,6 +29,8 @@ export const SCOPES = [
   'run-endpoint:read',
   'run-endpoint:write',
   'audit-events:read',
+  'skill-feeds:read',
+  'skill-feeds:write',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

@@ -67,7 +67,7 @@ export const organizationUsage = sqliteTable('organizationUsage', {
   /** The number of keys that are neither revoked nor rotated. */
   apiKeys: integer().notNull().default(0),
   skills: integer().notNull().default(0),
-  /** The size of the contents of skill files, in UTF-8. */
+  /** The size of the stored contents of skill files, in UTF-8. */
   skillBytes: integer().notNull().default(0),
   variables: integer().notNull().default(0),
   /** The size of the sealed values. */
@@ -351,6 +351,7 @@ export const sessionFiles = sqliteTable(
   ],
 )
 
+/** Skills, with the name and the description of the current version. */
 export const skills = sqliteTable(
   'skills',
   {
@@ -358,7 +359,10 @@ export const skills = sqliteTable(
     id: text().notNull(),
     name: text().notNull(),
     description: text().notNull(),
-    /** The entity tag. It changes whenever the skill or one of its files changes. */
+    /** The current version, and the latest one that was made. */
+    version: integer().notNull(),
+    latestVersion: integer().notNull(),
+    /** The entity tag. It changes with the current version. */
     revision: text().notNull(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
@@ -375,16 +379,64 @@ export const skills = sqliteTable(
   ],
 )
 
-export const skillFiles = sqliteTable(
-  'skillFiles',
+/** The versions of skills. A version never changes. */
+export const skillVersions = sqliteTable(
+  'skillVersions',
   {
     organizationId: text().notNull(),
     skillId: text().notNull(),
-    filename: text().notNull(),
-    id: text().notNull(),
+    version: integer().notNull(),
+    name: text().notNull(),
+    description: text().notNull(),
+    /** SHA-256 of the archive, in lower-case hexadecimal. */
+    digest: text().notNull(),
+    /** The archive: an object in R2. */
+    objectKey: text().notNull(),
+    archiveBytes: integer().notNull(),
+    /** JSON array of the files, sorted by filename: see `StoredFile` in resources/skills/version.ts. */
+    files: text().notNull(),
+    message: text(),
+    /** Who made it. */
+    apiKeyId: text().notNull(),
+    userId: text(),
+    createdAt: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.skillId, table.version] }),
+    index('skillVersionsByObjectKey').on(table.objectKey),
+  ],
+)
+
+/** The contents of the files of a skill's versions. Equal contents are stored once. */
+export const skillContents = sqliteTable(
+  'skillContents',
+  {
+    organizationId: text().notNull(),
+    skillId: text().notNull(),
+    /** SHA-256 of the bytes, in lower-case hexadecimal. */
+    sha256: text().notNull(),
+    /** Text; or base64, as the encoding of the file in its version says. */
     content: text().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.organizationId, table.skillId, table.filename] })],
+  (table) => [primaryKey({ columns: [table.organizationId, table.skillId, table.sha256] })],
+)
+
+/** Feeds, found by the SHA-256 of the token in their URL; the token itself is never stored. */
+export const skillFeeds = sqliteTable(
+  'skillFeeds',
+  {
+    organizationId: text().notNull(),
+    id: text().notNull(),
+    hash: text().primaryKey(),
+    name: text().notNull(),
+    /** JSON array of `{ skillId, version }`, where the version is null for the current one; null: all skills. */
+    skills: text(),
+    expiresAt: text(),
+    /** The feed ends with this key. A successor of the key takes over its feeds. */
+    apiKeyId: text().notNull(),
+    createdAt: text().notNull(),
+  },
+  (table) => [uniqueIndex('skillFeedsById').on(table.organizationId, table.id)],
 )
 
 /** A user's picture: its object, and the lease of an upload in progress. */

@@ -76,7 +76,10 @@ export function guardedChange<Result>(build: () => Compilable<Result>): Statemen
   return compiledOnFirstUse(() => requireGuard(build().toSQL()), true)
 }
 
-/** A statement of the service itself, which no HTTP operation runs: the tick, deliveries, the health check, provisioning (scripts/provisioning.ts). */
+/**
+ * A statement that no operation runs: those of the tick, deliveries, the health check, feeds of skills, and provisioning
+ * (scripts/provisioning.ts).
+ */
 export function unguarded<Result>(build: () => Compilable<Result>): Statement<RowOf<Result>> {
   return compiledOnFirstUse(() => build().toSQL())
 }

@@ -18,7 +18,7 @@ export const USAGE_COUNTS: Readonly<Record<Quota, string>> = {
   schedules: count('schedules'),
   apiKeys: count('apiKeys', ' AND "revokedAt" IS NULL AND "rotatedAt" IS NULL'),
   skills: count('skills'),
-  skillBytes: sum('octet_length("content")', 'skillFiles'),
+  skillBytes: sum('octet_length("content")', 'skillContents'),
   variables: count('environmentVariables'),
   variableBytes: sum('octet_length("sealedValue")', 'environmentVariables'),
 }

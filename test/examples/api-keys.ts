@@ -109,6 +109,12 @@ export const apiKeyRows: Rows = {
     outOfReach: 403,
     variations: {
       ...creating,
+      'it has a feed of skills': {
+        async apply(workspace, example) {
+          await workspace.addSkillFeed(example.ids[0])
+          return example
+        },
+      },
       'it has a successor': {
         status: 409,
         async apply(workspace, example) {

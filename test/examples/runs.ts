@@ -29,7 +29,11 @@ export const runRows: Rows = {
     variations: {
       'it lists the failed runs': {
         idle: true,
-        apply: async (_, example) => ({ ...example, path: '/v1/runs?status=failed' }),
+        async apply(workspace, example) {
+          const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent())
+          await workspace.addRun(scheduleId, { status: 'failed' })
+          return { ...example, path: '/v1/runs?status=failed' }
+        },
       },
     },
   },

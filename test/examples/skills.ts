@@ -1,15 +1,29 @@
-import { ifMatchVariations, ifNoneMatchVariations, type Rows } from '../support/example.ts'
+import { v7 as newUuid } from 'uuid'
+import { ifMatchVariations, ifNoneMatchVariations, type Row, type Rows } from '../support/example.ts'
+import { entryFile, skillOf } from '../support/skills.ts'
+import type { Workspace } from '../support/workspace.ts'
 
-const NEW_SKILL = {
-  name: 'release-notes',
-  description: 'Writes release notes.',
-  files: [{ filename: 'SKILL.md', content: '# Release notes' }],
+const OTHER_FILE = { filename: 'notes.txt', content: 'none' }
+const NEW_SKILL = skillOf({ files: [] })
+
+/** The files of the skill that `addSkill` adds, in a request. */
+const filesOf = (name: string) => [entryFile(name), OTHER_FILE]
+const contentsOf = (name: string) =>
+  Object.fromEntries(filesOf(name).map(({ filename, content }) => [filename, content]))
+
+function addSkill(workspace: Workspace, name = `notes-${newUuid()}`): Promise<string> {
+  return workspace.addSkill(contentsOf(name), undefined, name)
 }
+
+const noSuchVersion = (path: (skillId: string) => string): Row['variations'][string] => ({
+  status: 404,
+  apply: async (_, example) => ({ ...example, path: path(example.ids[0] ?? '') }),
+})
 
 export const skillRows: Rows = {
   retrieveSkill: {
     async prepare(workspace) {
-      const skillId = await workspace.addSkill({ 'SKILL.md': '# Notes', 'notes.txt': 'none' })
+      const skillId = await addSkill(workspace)
       return { path: `/v1/skills/${skillId}`, ids: [skillId] }
     },
     variations: {
@@ -25,15 +39,15 @@ export const skillRows: Rows = {
 
   listSkills: {
     async prepare(workspace) {
-      await workspace.addSkill({ 'SKILL.md': '# Notes' })
+      await addSkill(workspace)
       return { path: '/v1/skills?limit=1', ids: [] }
     },
     namesNothing: true,
     variations: {
       'it has a name': {
         async apply(workspace, example) {
-          await workspace.addSkill({}, undefined, NEW_SKILL.name)
-          return { ...example, path: `${example.path}&name=${NEW_SKILL.name}` }
+          await addSkill(workspace, 'release-notes')
+          return { ...example, path: `${example.path}&name=release-notes` }
         },
       },
     },
@@ -42,14 +56,21 @@ export const skillRows: Rows = {
   createSkill: {
     prepare: async () => ({ path: '/v1/skills', json: NEW_SKILL, ids: [] }),
     namesNothing: true,
+    calls: 2,
     variations: {
       'it has an Idempotency-Key': {
         apply: async (_, example) => ({ ...example, headers: { 'Idempotency-Key': 'new' } }),
       },
+      'it has a binary file': {
+        apply: async (_, example) => ({
+          ...example,
+          json: skillOf({ files: [{ filename: 'a.bin', content: '/w==', encoding: 'base64' }] }),
+        }),
+      },
       'the name is taken': {
         status: 409,
         async apply(workspace, example) {
-          await workspace.addSkill({}, undefined, NEW_SKILL.name)
+          await addSkill(workspace, 'release-notes')
           return example
         },
       },
@@ -62,18 +83,32 @@ export const skillRows: Rows = {
 
   updateSkill: {
     async prepare(workspace) {
-      const skillId = await workspace.addSkill({ 'SKILL.md': '# Notes', 'notes.txt': 'none' })
-      return { path: `/v1/skills/${skillId}`, json: { name: 'renamed' }, ids: [skillId] }
+      const skillId = await addSkill(workspace)
+      const json = { files: [entryFile('renamed'), OTHER_FILE] }
+      return { path: `/v1/skills/${skillId}`, json, ids: [skillId] }
     },
+    calls: 2,
     variations: {
       ...ifMatchVariations,
       'it gets other files': {
-        apply: async (_, example) => ({ ...example, json: { ...NEW_SKILL, name: 'renamed' } }),
+        apply: async (_, example) => ({ ...example, json: skillOf({ name: 'renamed' }) }),
+      },
+      'nothing differs': {
+        idle: true,
+        calls: 1,
+        lifts: 409,
+        async apply(workspace, example) {
+          const skill = (await workspace.dump('skills')).find(({ id }) => id === example.ids[0])
+          return { ...example, json: { files: filesOf(String(skill?.name)) } }
+        },
+      },
+      'a version is too many': {
+        apply: async (_, example) => ({ ...example, environment: { SKILL_VERSION_LIMIT: '1' } }),
       },
       'the name is taken': {
         status: 409,
         async apply(workspace, example) {
-          await workspace.addSkill({}, undefined, 'renamed')
+          await addSkill(workspace, 'renamed')
           return example
         },
       },
@@ -87,9 +122,66 @@ export const skillRows: Rows = {
 
   deleteSkill: {
     async prepare(workspace) {
-      const skillId = await workspace.addSkill({ 'SKILL.md': '# Notes', 'notes.txt': 'none' })
+      const skillId = await addSkill(workspace)
       return { path: `/v1/skills/${skillId}`, ids: [skillId] }
     },
     variations: ifMatchVariations,
+  },
+
+  listSkillVersions: {
+    async prepare(workspace) {
+      const skillId = await addSkill(workspace)
+      return { path: `/v1/skills/${skillId}/versions?limit=1`, ids: [skillId] }
+    },
+    variations: {},
+  },
+
+  retrieveSkillVersion: {
+    async prepare(workspace) {
+      const skillId = await addSkill(workspace)
+      return { path: `/v1/skills/${skillId}/versions/1`, ids: [skillId] }
+    },
+    variations: { 'there is no such version': noSuchVersion((id) => `/v1/skills/${id}/versions/2`) },
+  },
+
+  publishSkillVersion: {
+    async prepare(workspace) {
+      const skillId = await addSkill(workspace)
+      await workspace.addSkillVersion(skillId, contentsOf('earlier'), 'earlier')
+      return { path: `/v1/skills/${skillId}/publish`, json: { version: 2 }, ids: [skillId] }
+    },
+    variations: {
+      ...ifMatchVariations,
+      'it is the current version': {
+        idle: true,
+        lifts: 409,
+        apply: async (_, example) => ({ ...example, json: { version: 1 } }),
+      },
+      'there is no such version': {
+        status: 404,
+        apply: async (_, example) => ({ ...example, json: { version: 3 } }),
+      },
+      'its name is taken': {
+        status: 409,
+        async apply(workspace, example) {
+          await addSkill(workspace, 'earlier')
+          return example
+        },
+      },
+    },
+  },
+
+  retrieveSkillArchive: {
+    async prepare(workspace) {
+      const skillId = await addSkill(workspace)
+      return { path: `/v1/skills/${skillId}/archive`, ids: [skillId] }
+    },
+    variations: {
+      ...ifNoneMatchVariations,
+      'it names a version': {
+        apply: async (_, example) => ({ ...example, path: `${example.path}?version=1` }),
+      },
+      'there is no such version': noSuchVersion((id) => `/v1/skills/${id}/archive?version=2`),
+    },
   },
 }

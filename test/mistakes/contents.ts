@@ -13,7 +13,9 @@ import {
 const files = `/v1/sessions/${SESSION}/files`
 const FORM = { 'Content-Type': 'multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW' }
 const file = (filename: string, content: unknown = '') => ({ filename, content })
-const skill = (change: object) => ({ name: 'a', description: 'a', files: [file('SKILL.md')], ...change })
+/** A SKILL.md with these lines of front matter. */
+const entry = (...lines: string[]) => file('SKILL.md', ['---', ...lines, '---', ''].join('\n'))
+const skill = (change: object) => ({ files: [entry('name: a', 'description: a')], ...change })
 const variables = 'POST /v1/projects/website/environment-variables'
 
 export const contents: Mistakes = {
@@ -192,7 +194,7 @@ export const contents: Mistakes = {
     {
       mistake: 'a name that is taken',
       request: 'POST /v1/skills',
-      json: skill({ name: 'release-notes' }),
+      json: { files: [entry('name: release-notes', 'description: a')] },
       status: 409,
       code: 'skill_name_taken',
       error: 'Another skill has this name. Choose another name, or change that skill.',
@@ -200,7 +202,7 @@ export const contents: Mistakes = {
     {
       mistake: 'the name of another skill',
       request: `PATCH /v1/skills/${SKILL}`,
-      json: { name: 'code-review' },
+      json: { files: [entry('name: code-review', 'description: a')] },
       status: 409,
       code: 'skill_name_taken',
       error: 'Another skill has this name. Choose another name, or change that skill.',
@@ -208,10 +210,10 @@ export const contents: Mistakes = {
     {
       mistake: 'no description',
       request: 'POST /v1/skills',
-      json: skill({ description: undefined }),
+      json: { files: [entry('name: a')] },
       status: 400,
       code: 'invalid_input',
-      error: 'description is missing; allowed: 1 to 1024 characters.',
+      error: 'SKILL.md, line 1: description is missing; allowed: 1 to 1024 characters.',
     },
     {
       mistake: 'a description that is too long',
@@ -222,12 +224,99 @@ export const contents: Mistakes = {
       error: 'description is too long; got 1025 characters; allowed: 1 to 1024 characters.',
     },
     {
+      mistake: 'a description with a colon',
+      request: 'POST /v1/skills',
+      json: { files: [entry('name: a', 'description: Use this: always')] },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'SKILL.md, line 3: front matter is not valid YAML (bad indentation of a mapping entry); allowed: YAML 1.2 of up to 32 levels and 100 aliases. Put quotes around a value that contains ": " or " #".',
+    },
+    {
+      mistake: 'another description than that of SKILL.md',
+      request: 'POST /v1/skills',
+      json: skill({ description: 'b' }),
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'description is not that of SKILL.md; got "b"; allowed: "a". Change SKILL.md, or leave description out.',
+    },
+    {
+      mistake: 'a SKILL.md without front matter',
+      request: 'POST /v1/skills',
+      json: { files: [file('SKILL.md', '# Notes')] },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'SKILL.md, line 1: front matter is missing; got "# Notes"; allowed: a first line "---", YAML with name and description, and a line "---".',
+    },
+    {
+      mistake: 'no SKILL.md',
+      request: 'POST /v1/skills',
+      json: { files: [file('skill.md')] },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'files has no SKILL.md; allowed: files with a SKILL.md, whose front matter has the name and the description.',
+    },
+    {
+      mistake: 'bytes as text',
+      request: 'POST /v1/skills',
+      json: skill({ files: [entry('name: a', 'description: a'), file('a.png', '\u0089PNG\0')] }),
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'files.1.content has a NUL character; got "\u0089PNG\\u0000"; allowed: text without NUL characters. Send this file in base64, with "encoding": "base64".',
+    },
+    {
+      mistake: 'a content of a response',
+      request: 'POST /v1/skills',
+      json: skill({ files: [file('a.png', 'data:application/octet-stream;base64,iVBORw==')] }),
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'files.0.content begins with "data:application/octet-stream;base64,"; got "data:application/octet-stream;base64,iVB…"; allowed: text that does not begin as a data URL of bytes does. Send this file in base64, with "encoding": "base64".',
+    },
+    {
+      mistake: 'base64 with line breaks',
+      request: 'POST /v1/skills',
+      json: skill({ files: [{ ...file('a.png', 'iVBO\nRw=='), encoding: 'base64' }] }),
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'files.0.content is not base64 at character 5; got "iVBO\\nRw=="; allowed: base64 of RFC 4648: A to Z, a to z, 0 to 9, "+", "/", padded with "=", without line breaks.',
+    },
+    {
+      mistake: 'a filename that no archive can hold',
+      request: 'POST /v1/skills',
+      json: skill({ files: [file(`${'a'.repeat(101)}.md`)] }),
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'files.0.filename is too long for an archive; got 104 bytes in UTF-8; allowed: up to 100 bytes in UTF-8, or a folder of up to 155 bytes, "/" and up to 100 bytes.',
+    },
+    {
+      mistake: 'the digest in place of the number',
+      request: `GET /v1/skills/${SKILL}/versions/latest`,
+      status: 400,
+      code: 'invalid_input',
+      error: 'version is not a whole number; got "latest"; allowed: 1 to 2147483647.',
+    },
+    {
+      mistake: 'a version that does not exist',
+      request: `POST /v1/skills/${SKILL}/publish`,
+      json: { version: 2 },
+      status: 404,
+      code: 'skill_version_not_found',
+      error: 'The skill has no such version. GET /v1/skills/{skillId}/versions lists them.',
+    },
+    {
       mistake: 'no files',
       request: 'POST /v1/skills',
       json: skill({ files: undefined }),
       status: 400,
       code: 'invalid_input',
-      error: 'files is missing; allowed: an array of up to 200 files.',
+      error: 'files is missing; allowed: an array of up to 500 files.',
     },
     {
       mistake: 'files by name',
@@ -235,16 +324,16 @@ export const contents: Mistakes = {
       json: skill({ files: { 'SKILL.md': 'x' } }),
       status: 400,
       code: 'invalid_input',
-      error: 'files is not an array; got an object; allowed: an array of up to 200 files.',
+      error: 'files is not an array; got an object; allowed: an array of up to 500 files.',
     },
     {
       mistake: 'path in place of filename',
       request: 'POST /v1/skills',
-      json: skill({ files: [{ path: 'SKILL.md', content: 'x' }] }),
+      json: { files: [{ path: 'SKILL.md', content: 'x' }] },
       status: 400,
       code: 'invalid_input',
       error:
-        'files.0.filename is missing; allowed: 1 to 255 characters, such as "SKILL.md". files.0.path is not a known property; known: filename, content.',
+        'files.0.filename is missing; allowed: 1 to 255 characters, such as "SKILL.md". files.0.path is not a known property; known: filename, content, encoding, executable.',
     },
     {
       mistake: 'file_name',
@@ -252,7 +341,8 @@ export const contents: Mistakes = {
       json: skill({ files: [{ file_name: 'SKILL.md', content: 'x' }] }),
       status: 400,
       code: 'invalid_input',
-      error: 'files.0.file_name is not a known property; known: filename, content. Did you mean filename?',
+      error:
+        'files.0.file_name is not a known property; known: filename, content, encoding, executable. Did you mean filename?',
     },
     {
       mistake: 'a filename twice',
@@ -286,7 +376,7 @@ export const contents: Mistakes = {
       json: skill({ files: [file('a.md', [1, 2])] }),
       status: 400,
       code: 'invalid_input',
-      error: 'files.0.content is not a string; got an array of length 2; allowed: text of up to 1 MiB.',
+      error: 'files.0.content is not a string; got an array of length 2; allowed: up to 1 MiB.',
     },
     {
       mistake: 'a file that is too large',
@@ -294,15 +384,15 @@ export const contents: Mistakes = {
       json: skill({ files: [file('a.md', 'x'.repeat(2 ** 20 + 1))] }),
       status: 400,
       code: 'invalid_input',
-      error: 'files.0.content is too large; got 1048577 bytes; allowed: text of up to 1 MiB.',
+      error: 'files.0.content is too large; got 1048577 bytes; allowed: up to 1 MiB.',
     },
     {
       mistake: 'too many files',
       request: 'POST /v1/skills',
-      json: skill({ files: Array.from({ length: 201 }, (_, index) => file(`${index}`)) }),
+      json: skill({ files: Array.from({ length: 501 }, (_, index) => file(`${index}`)) }),
       status: 400,
       code: 'invalid_input',
-      error: 'files has too many items; got an array of length 201; allowed: an array of up to 200 files.',
+      error: 'files has too many items; got an array of length 501; allowed: an array of up to 500 files.',
     },
     {
       mistake: 'the name in place of the ID',
@@ -325,7 +415,7 @@ export const contents: Mistakes = {
       json: {},
       status: 400,
       code: 'invalid_input',
-      error: 'body has no properties; allowed: at least one of name, description, files.',
+      error: 'files is missing; allowed: an array of up to 500 files.',
     },
     {
       mistake: 'a skill too many',

@@ -1,8 +1,9 @@
 /** Mistakes with projects, agents, sessions, users, pins, API keys and audit events. */
-import { AGENT, DELETED_AGENT, MISSING, type Mistakes, PINNED, SESSION, UNPINNED } from './fixture.ts'
+import { AGENT, DELETED_AGENT, MISSING, type Mistakes, PINNED, SESSION, SKILL, UNPINNED } from './fixture.ts'
 
 const target = (change: object = {}) => ({ type: 'project', id: PINNED, ...change })
 const move = `PATCH /v1/pins/session/${SESSION}`
+const feed = (skills: readonly unknown[]) => ({ name: 'Laptops', skills })
 const key = (change: object) => ({ name: 'laptop', scopes: ['pins:read'], ...change })
 
 export const organization: Mistakes = {
@@ -275,7 +276,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write" or "audit-events:read".',
+        'scopes.0 is not one of the allowed values; got "pins"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read" or "skill-feeds:write".',
     },
     {
       mistake: 'an object in place of a scope',
@@ -284,7 +285,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write" or "audit-events:read".',
+        'scopes.0 is not one of the allowed values; got an object; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read" or "skill-feeds:write".',
     },
     {
       mistake: 'several scopes that do not exist',
@@ -293,7 +294,7 @@ export const organization: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write" or "audit-events:read". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
+        'scopes.0 is not one of the allowed values; got "pins:reed"; allowed: "pins:write", "schedules:write", "session-files:read", "skills:read", "profile-picture:write", "environment-variables:write", "pins:read", "schedules:read", "session-files:write", "skills:write", "profile-picture:read", "environment-variables:read", "projects:read", "projects:write", "agents:read", "agents:write", "sessions:read", "sessions:write", "pull-requests:read", "pull-requests:write", "users:read", "users:write", "api-keys:read", "api-keys:write", "runs:read", "runs:write", "run-endpoint:read", "run-endpoint:write", "audit-events:read", "skill-feeds:read" or "skill-feeds:write". Did you mean "pins:read"? scopes.2 is not one of the allowed values; got "skills.read"; allowed: the same values. Did you mean "skills:read"? scopes.3 is not one of the allowed values; got "admin"; allowed: the same values.',
     },
     {
       mistake: 'scopes as text',
@@ -301,7 +302,7 @@ export const organization: Mistakes = {
       json: key({ scopes: 'pins:read pins:write' }),
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 29 scopes.',
+      error: 'scopes is not an array; got "pins:read pins:write"; allowed: an array of up to 31 scopes.',
     },
     {
       mistake: 'scope',
@@ -318,7 +319,7 @@ export const organization: Mistakes = {
       json: { name: 'laptop' },
       status: 400,
       code: 'invalid_input',
-      error: 'scopes is missing; allowed: an array of up to 29 scopes.',
+      error: 'scopes is missing; allowed: an array of up to 31 scopes.',
     },
     {
       mistake: 'a scope twice',
@@ -551,6 +552,97 @@ export const organization: Mistakes = {
       code: 'invalid_input',
       error:
         'agentId is not a known query parameter; known: since, until, operation, apiKeyId, userId, limit, cursor.',
+    },
+  ],
+
+  'Feeds of skills': [
+    {
+      mistake: 'no name',
+      request: 'POST /v1/skill-feeds',
+      json: {},
+      status: 400,
+      code: 'invalid_input',
+      error: 'name is missing; allowed: 1 to 255 characters.',
+    },
+    {
+      mistake: 'IDs in place of objects',
+      request: 'POST /v1/skill-feeds',
+      json: feed([SKILL]),
+      status: 400,
+      code: 'invalid_input',
+      error: `skills.0 is not an object; got "${SKILL}"; allowed: an object with skillId, version.`,
+    },
+    {
+      mistake: 'the name of a skill in place of its ID',
+      request: 'POST /v1/skill-feeds',
+      json: feed([{ skillId: 'release-notes' }]),
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'skills.0.skillId has the wrong format; got "release-notes"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+    },
+    {
+      mistake: 'a version in quotes',
+      request: 'POST /v1/skill-feeds',
+      json: feed([{ skillId: SKILL, version: '1' }]),
+      status: 400,
+      code: 'invalid_input',
+      error: 'skills.0.version is not a number; got "1"; allowed: a whole number of at least 1.',
+    },
+    {
+      mistake: 'a skill twice',
+      request: 'POST /v1/skill-feeds',
+      json: feed([{ skillId: SKILL, version: 1 }, { skillId: SKILL }]),
+      status: 400,
+      code: 'invalid_input',
+      error: 'skills has a skill several times; allowed: each skill once.',
+    },
+    {
+      mistake: 'an end in the past',
+      request: 'POST /v1/skill-feeds',
+      json: { name: 'Laptops', expiresAt: '2020-01-01T00:00:00Z' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'expiresAt is not in the future; got "2020-01-01T00:00:00.000Z"; allowed: a time after now.',
+    },
+    {
+      mistake: 'a skill that does not exist',
+      request: 'POST /v1/skill-feeds',
+      json: feed([{ skillId: SKILL }, { skillId: MISSING }]),
+      status: 404,
+      code: 'skill_not_found',
+      error: 'skills.1.skillId is not the ID of a skill of the organization. GET /v1/skills lists them.',
+    },
+    {
+      mistake: 'a version that does not exist',
+      request: 'POST /v1/skill-feeds',
+      json: feed([{ skillId: SKILL, version: 2 }]),
+      status: 404,
+      code: 'skill_version_not_found',
+      error: 'skills.0.version is not a version of the skill. GET /v1/skills/{skillId}/versions lists them.',
+    },
+    {
+      mistake: 'a feed that does not exist',
+      request: `DELETE /v1/skill-feeds/${MISSING}`,
+      status: 404,
+      code: 'skill_feed_not_found',
+      error: 'There is no feed with this feedId.',
+    },
+    {
+      mistake: 'an API key in place of the token of a feed',
+      as: 'nobody',
+      request: 'GET /feeds/wsk_abc/.well-known/agent-skills/index.json',
+      status: 404,
+      code: 'skill_feed_not_found',
+      error: 'There is no such feed, or it has ended.',
+    },
+    {
+      mistake: 'the URL of a feed, opened as it is',
+      as: 'nobody',
+      request: 'GET /feeds/wsf_abc',
+      status: 404,
+      code: 'path_not_found',
+      error: 'No such path. See /openapi.json.',
     },
   ],
 }

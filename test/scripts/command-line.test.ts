@@ -143,6 +143,12 @@ describe('wrong use', () => {
       '--url is not an http or https address; got "localhost"; example: http://localhost:8787.',
     ],
     [['skills:push'], "Missing required argument 'folder'."],
+    [['skills:pull'], "Missing required argument 'folder'."],
+    [['skills:pull', 'x', '--version', '2'], '--version needs the name of one skill.'],
+    [
+      ['skills:pull', 'x', 'notes', '--version', '1.5'],
+      "Option '--version <number>' argument '1.5' is invalid. Allowed: a whole number above 0.",
+    ],
     [['deploy', '--user', '..'], '--user is not a user ID; got "..".'],
     [['organization'], "Missing required argument 'command'; allowed: list, show, export, delete."],
     [['organization', 'lst'], "Unknown command 'lst'; allowed: list, show, export, delete."],
@@ -184,6 +190,7 @@ describe('an expected failure', () => {
     [['env:push', 'missing', '--project', 'website', ...offline], 'missing cannot be read: ENOENT.'],
     [['env:push', file, '--project', 'website', ...offline], `No answer from ${NOWHERE}: ECONNREFUSED`],
     [['skills:push', other, ...offline], `No answer from ${NOWHERE}: ECONNREFUSED`],
+    [['skills:pull', 'new', ...offline], `No answer from ${NOWHERE}: ECONNREFUSED`],
     [
       ['backup', '--output', 'new', '--remote', '--config', 'missing.toml'],
       `Could not read file: ${join(empty, 'missing.toml')}`,

@@ -23,6 +23,7 @@ import {
 } from '../support/dev-server.ts'
 import { newState, rowsOf } from '../support/local-state.ts'
 import { callWithSecondClient } from '../support/second-client.ts'
+import { entryFile, skillOf } from '../support/skills.ts'
 
 const bootstrap = (...args: string[]) => callScript('bootstrap', ...args)
 
@@ -140,12 +141,52 @@ describe('npm run dev', () => {
     }
     expect((await get(`/v1/sessions/${demo.sessionId}/files?limit=1000`)).body.items).toHaveLength(130)
     expect((await get(`/v1/skills/${demo.skillId}`)).body.files.length).toBeGreaterThan(2)
+    const { items } = (await get(`/v1/skills/${demo.skillId}/versions`)).body
+    expect(items).toMatchObject([{ version: 1, name: 'release-notes', isCurrent: true }])
     expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.restrictedKey)).status).toBe(403)
     expect((await get(`/v1/sessions/${demo.sessionId}/files`, demo.otherOrganization.apiKey)).status).toBe(
       404,
     )
     const other = demo.otherOrganization
     expect((await get(`/v1/skills/${other.skillId}`, other.apiKey)).status).toBe(200)
+  })
+
+  it('serves archives of skills that tar unpacks, with their bytes and executable bits', async () => {
+    const demo = readDemo(state)
+    const api = new Service(demo.baseUrl, demo.apiKey)
+    const bytes = Buffer.from([0xff, 0, 1, 0xfe])
+    const files = [
+      entryFile('unpacked', 'Unpacked by tar.'),
+      { filename: 'bin/run.sh', content: '#!/bin/sh\necho run\n', executable: true },
+      { filename: 'assets/a.bin', content: bytes.toString('base64'), encoding: 'base64' },
+      { filename: `${'a'.repeat(155)}/${'b'.repeat(99)}`, content: 'long' },
+    ]
+    const { body } = await api.send<{ id: string }>('POST', '/v1/skills', { files })
+    const folder = newFolder()
+    for (const [skillId, executable, others] of [
+      [body.id, ['bin/run.sh'], 3],
+      [demo.skillId, [], 4],
+    ] as const) {
+      const response = await fetch(`${demo.baseUrl}/v1/skills/${skillId}/archive`, {
+        headers: { Authorization: `Bearer ${demo.apiKey}` },
+      })
+      const into = join(folder, skillId)
+      mkdirSync(into)
+      writeFileSync(join(folder, 'skill.tar.gz'), Buffer.from(await response.arrayBuffer()))
+      execFileSync('tar', ['-xzf', join(folder, 'skill.tar.gz'), '-C', into])
+      const found = readdirSync(into, { recursive: true, withFileTypes: true })
+        .filter((each) => each.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name))
+      const isExecutable = (file: string) => (statSync(file).mode & 0o111) === 0o111
+      expect(found.filter(isExecutable).map((file) => relative(into, file))).toEqual(executable)
+      expect(found).toHaveLength(executable.length + others)
+    }
+    for (const { filename, content, encoding } of files) {
+      const stored = readFileSync(join(folder, body.id, filename))
+      expect(stored).toEqual(Buffer.from(content, encoding as 'base64' | undefined))
+    }
+    await api.send('DELETE', `/v1/skills/${body.id}`)
+    rmSync(folder, { recursive: true })
   })
 
   it('prints one short screen: the address, the key, the reference and three commands that work', async () => {
@@ -338,8 +379,7 @@ describe('npm run dev', () => {
       await send('PUT', `/v1/projects/${projectId}/environment-variables/TOKEN`, { value: 'secret' }),
     ]
     expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
-    const files = [{ filename: 'SKILL.md', content: '# Notes' }]
-    const skill = await send('POST', '/v1/skills', { name: 'notes', description: 'Takes notes.', files })
+    const skill = await send('POST', '/v1/skills', skillOf())
     const placement = { target: { type: 'session', id: sessionId }, position: 'before' }
     const seven = [
       await send('PATCH', `/v1/pins/pull_request/${pullRequestId}`, { placement }),
@@ -356,7 +396,7 @@ describe('npm run dev', () => {
       { projectId },
       { agentId },
       { items: [{ path: 'notes.md' }] },
-      { name: 'notes', files },
+      { name: 'release-notes' },
       { deleted: true },
       { deleted: true },
     ])

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
+import { sha256 } from '../../src/crypto/digest.ts'
 import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
 import { callScript, runScript, startScript } from '../support/commands.ts'
 import {
@@ -41,6 +42,7 @@ beforeAll(async () => {
   }
   await grace.send('PUT', '/v1/users/grace/profile-picture', Buffer.from('GIF89a'))
   await grace.send('PUT', `/v1/projects/${projectId}/environment-variables/TOKEN`, { value: 'a secret' })
+  await grace.send('POST', '/v1/skill-feeds', { name: 'Laptops' })
   const { body } = await grace.send<{ organization: { id: string } }>('GET', '/v1/me')
   organizationId = body.organization.id
   // More than a page of an export or of a deletion.
@@ -51,8 +53,8 @@ beforeAll(async () => {
   )
   await rowsOf(
     state,
-    `INSERT INTO "skillFiles" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
-     SELECT '${organizationId}', 'skill ' || i % 3, 'file ' || i, i, 'text' FROM n RETURNING 1`,
+    `INSERT INTO "skillContents" WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
+     SELECT '${organizationId}', 'skill ' || i % 3, printf('%064x', i), 'text' FROM n RETURNING 1`,
   )
 })
 
@@ -193,7 +195,7 @@ describe('npm run organization', () => {
     const printed = exportTo(output)
     await stopDevServer(server)
     expect(printed).toMatch(
-      new RegExp(`: [\\d,]+ rows of \\d+ tables, ${PATHS.length + 1} files of [\\d,]+ bytes, 0 missing\n$`),
+      new RegExp(`: [\\d,]+ rows of \\d+ tables, ${PATHS.length + 2} files of [\\d,]+ bytes, 0 missing\n$`),
     )
     for (const [table, count] of Object.entries(await countsOf('='))) {
       const file = join(output, `${table}.jsonl`)
@@ -214,6 +216,14 @@ describe('npm run organization', () => {
     expect(exported.find(({ path }) => path === 'src/b.txt').file).toBe(`files/${sessionId}/src/b.txt`)
     expect(exported.find(({ path }) => path === LONG).file).toMatch(/^by-id\//)
     expect(readFileSync(join(output, 'pictures', 'grace'), 'utf8')).toBe('GIF89a')
+    const { skillId } = demo.otherOrganization
+    const archive = contents.find((each) => each.skillId === skillId)
+    expect(archive).toMatchObject({ file: `skills/${skillId}/1.tar.gz`, version: 1 })
+    const [{ digest } = {}] = await rowsOf(
+      state,
+      `SELECT "digest" FROM "skillVersions" WHERE "skillId" = '${skillId}'`,
+    )
+    expect(sha256(readFileSync(join(output, archive.file)))).toBe(digest)
     for (const file of ['sessionFiles.jsonl', exported[0].file]) {
       expect(statSync(join(output, file)).mode & 0o077).toBe(0)
     }
@@ -272,7 +282,7 @@ describe('npm run organization', () => {
     const written = readdirSync(output, { recursive: true, withFileTypes: true }).filter((each) =>
       each.isFile(),
     )
-    expect(written.filter(({ name }) => !/\.jsonl?$/.test(name))).toHaveLength(PATHS.length + 1)
+    expect(written.filter(({ name }) => !/\.jsonl?$/.test(name))).toHaveLength(PATHS.length + 2)
     for (const { id, sessionId, path } of before) {
       await rowsOf(
         state,

@@ -68,11 +68,11 @@ async function newDeployment() {
   insert(insertOrganization, { id: ORGANIZATION, name: 'COMMIT;', createdAt })
   for (const { row } of keys) insert(insertApiKey, row)
   sqlite
-    .prepare('INSERT INTO "skills" VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)')
+    .prepare('INSERT INTO "skills" VALUES (?, ?, ?, ?, 1, 1, ?, ?, ?, NULL, NULL)')
     .run(ORGANIZATION, 'skill', 'large', 'Large.', 'r', createdAt, createdAt)
   sqlite
-    .prepare('INSERT INTO "skillFiles" VALUES (?, ?, ?, ?, ?)')
-    .run(ORGANIZATION, 'skill', 'SKILL.md', 'file', LARGE_CONTENT)
+    .prepare('INSERT INTO "skillContents" VALUES (?, ?, ?, ?)')
+    .run(ORGANIZATION, 'skill', 'sha256', LARGE_CONTENT)
   sqlite
     .prepare(
       `INSERT INTO "schedules" VALUES (?, 'project', 'website', 's', '* * * * *', 'UTC', ?, NULL, ?, ?, ?, NULL, NULL, NULL, 'r')`,
@@ -105,7 +105,7 @@ const revoke = (sqlite: DatabaseSync, hash: string) =>
 
 const addSkill = (sqlite: DatabaseSync, name: string) =>
   sqlite
-    .prepare(`INSERT INTO "skills" VALUES (?, ?, ?, '', '', '', '', NULL, NULL)`)
+    .prepare(`INSERT INTO "skills" VALUES (?, ?, ?, '', 1, 1, '', '', '', NULL, NULL)`)
     .run(ORGANIZATION, name, name)
 
 const skills = (sqlite: DatabaseSync) =>
@@ -240,7 +240,7 @@ describeInLongForm('a restore of a deployment', () => {
     expect(restored.name).toMatch(/^workspace-api-\d{8}t\d{6}$/)
     verifyBackup(restored.sqlite)
     expect(skills(restored.sqlite)).toEqual(['large'])
-    expect(restored.sqlite.prepare('SELECT "content" FROM "skillFiles"').all()).toEqual([
+    expect(restored.sqlite.prepare('SELECT "content" FROM "skillContents"').all()).toEqual([
       { content: LARGE_CONTENT },
     ])
     expect(isLive(restored.sqlite, revokedHash)).toBe(false)

@@ -45,7 +45,10 @@ const largeSkill = {
   name: 'large',
   description: HOSTILE_TEXT,
   files: [
-    { filename: 'SKILL.md', content: `---\nname: large\n---\n${'é\u{1f680}\n'.repeat(100_000)}` },
+    {
+      filename: 'SKILL.md',
+      content: `---\nname: large\ndescription: |-\n  ${HOSTILE_TEXT.replaceAll('\n', '\n  ')}\n---\n${'é\u{1f680}\n'.repeat(100_000)}`,
+    },
     { filename: 'transaction.sql', content: HOSTILE_TEXT.repeat(10_000) },
   ],
 }
@@ -313,7 +316,7 @@ describe('a restore over a database that serves', () => {
     const [small, large] = [join(files, 'small.sqlite'), backup]
     copyFileSync(backup, small)
     const database = new DatabaseSync(small)
-    database.exec('DELETE FROM "skills"; DELETE FROM "skillFiles"')
+    database.exec('DELETE FROM "skills"; DELETE FROM "skillVersions"; DELETE FROM "skillContents"')
     database.close()
 
     const started = Date.now()
@@ -452,7 +455,7 @@ describe('what is no whole backup', () => {
     ],
     [
       'a row that D1 does not take',
-      `UPDATE "skillFiles" SET "content" = replace(hex(zeroblob(1000001)), '00', '..')`,
+      `UPDATE "skillContents" SET "content" = replace(hex(zeroblob(1000001)), '00', '..')`,
       'D1 allows 2000000',
     ],
     ['a value that is binary', `UPDATE "organizations" SET "name" = x'00ff'`, 'binary values'],

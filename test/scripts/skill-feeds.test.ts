@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Service } from '../../scripts/service.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import { type ArchivedFile, archiveOf } from '../../src/resources/skills/archive.ts'
 import { newFolder } from '../support/dev-server.ts'
 import { type InstalledFile, installSkills } from '../support/installer.ts'
+import { type RunningService, startService } from '../support/service.ts'
 
 const fileOf = (filename: string, content: string | Uint8Array, isExecutable = false): ArchivedFile => ({
   filename,
@@ -33,29 +33,7 @@ const SKILLS: Readonly<Record<string, readonly ArchivedFile[]>> = {
   ],
 }
 
-describe('the archive of a skill, unpacked by tar', () => {
-  let folder: string
-  beforeEach(async () => {
-    folder = newFolder()
-    mkdirSync(join(folder, 'unpacked'))
-    writeFileSync(join(folder, 'skill.tar.gz'), await archiveOf(SKILLS.pictures ?? []))
-    return () => rmSync(folder, { recursive: true })
-  })
-
-  it('has the files, byte for byte and with their bits', () => {
-    const unpacked = spawnSync('tar', ['-xzf', 'skill.tar.gz', '-C', 'unpacked'], {
-      cwd: folder,
-      encoding: 'utf8',
-    })
-    expect(unpacked).toMatchObject({ status: 0, stdout: '', stderr: '' })
-    for (const { filename, bytes, isExecutable } of SKILLS.pictures ?? []) {
-      const path = join(folder, 'unpacked', filename)
-      expect(readFileSync(path).equals(bytes)).toBe(true)
-      expect((lstatSync(path).mode & 0o100) !== 0).toBe(isExecutable)
-    }
-    expect(spawnSync(join(folder, 'unpacked', 'bin', 'run.sh'), { encoding: 'utf8' }).stdout).toBe('drawn\n')
-  })
-
+describe('the archive of a skill', () => {
   it('is the same on Node as in workerd', async () => {
     const files = [
       fileOf('SKILL.md', '# Notes\n'),
@@ -69,38 +47,34 @@ describe('the archive of a skill, unpacked by tar', () => {
   })
 })
 
-describe('a feed, read by the installer', () => {
-  const BASE = '/feeds/secret'
-  const INDEX = `${BASE}/.well-known/agent-skills/index.json`
-  let server: Server
-  let url: string
-  /** What the feed answers, by path. */
-  let responses: Map<string, { type: string; body: Uint8Array | string }>
+describe('a feed of the running service, read by the installer', () => {
+  let running: RunningService
+  let apiKey: string
+  let service: Service
+  /** By name. */
+  const skillIds = new Map<string, string>()
 
   beforeAll(async () => {
-    server = createServer(({ url: path = '', headers }, response) => {
-      const { type, body } = responses.get(path) ?? {}
-      if (type === undefined || headers.authorization !== undefined) response.writeHead(404).end()
-      else response.writeHead(200, { 'Content-Type': type }).end(body)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`
-  })
-  afterAll(() => server.close())
-
-  beforeEach(async () => {
-    responses = new Map()
-    const skills = []
+    running = await startService({ RATE_LIMIT: 'on' })
+    apiKey = (await running.addOrganization()).apiKey
+    service = new Service(running.url, apiKey)
     for (const [name, files] of Object.entries(SKILLS)) {
-      const archive = await archiveOf(files)
-      const path = `archives/${name}.tar.gz`
-      responses.set(`${BASE}/.well-known/agent-skills/${path}`, { type: 'application/gzip', body: archive })
-      const digest = `sha256:${sha256(archive)}`
-      skills.push({ name, type: 'archive', description: `Writes ${name}.`, url: path, digest })
+      const body = {
+        files: files.map(({ filename, bytes, isExecutable }) => ({
+          filename,
+          content: Buffer.from(bytes).toString('base64'),
+          encoding: 'base64',
+          executable: isExecutable,
+        })),
+      }
+      skillIds.set(name, (await service.send<{ id: string }>('POST', '/v1/skills', body)).body.id)
     }
-    const $schema = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
-    responses.set(INDEX, { type: 'application/json', body: JSON.stringify({ $schema, skills }) })
   })
+  afterAll(() => running.close())
+
+  const addFeed = async (feed: object = {}) =>
+    (await service.send<{ id: string; url: string }>('POST', '/v1/skill-feeds', { name: 'Laptops', ...feed }))
+      .body
 
   /** The installer drops the executable bits. */
   const installedFrom = (files: readonly ArchivedFile[] = []) =>
@@ -111,32 +85,69 @@ describe('a feed, read by the installer', () => {
       ]),
     )
 
-  it('installs its skills, byte for byte', async () => {
+  it('installs all skills, byte for byte, until it is deleted', async () => {
+    const { id, url } = await addFeed()
     const { status, printed, skills } = await installSkills(url)
     expect(status, printed).toBe(0)
     expect(skills).toEqual({
       'release-notes': installedFrom(SKILLS['release-notes']),
       pictures: installedFrom(SKILLS.pictures),
     })
+    await service.send('DELETE', `/v1/skill-feeds/${id}`)
+    const after = await installSkills(url)
+    expect({ ...after, printed: '' }).toEqual({ status: 1, printed: '', skills: {}, lock: '' })
   })
 
-  it('installs one of its skills, and remembers the URL', async () => {
+  it('installs one of the skills, and remembers the URL', async () => {
+    const { url } = await addFeed()
     const { status, printed, skills, lock } = await installSkills(url, 'pictures')
     expect(status, printed).toBe(0)
     expect(skills).toEqual({ pictures: installedFrom(SKILLS.pictures) })
     expect(lock).toContain(url)
   })
 
-  it('installs nothing of a skill whose archive has another digest', async () => {
-    const path = `${BASE}/.well-known/agent-skills/archives/pictures.tar.gz`
-    responses.set(path, { type: 'application/gzip', body: await archiveOf(SKILLS['release-notes'] ?? []) })
-    const { skills } = await installSkills(url)
-    expect(Object.keys(skills)).toEqual(['release-notes'])
+  it('installs the version that the feed names', async () => {
+    const skillId = skillIds.get('release-notes')
+    const { url } = await addFeed({ skills: [{ skillId, version: 1 }] })
+    const content = `${entryOf('release-notes').bytes}Changed.\n`
+    const files = [{ filename: 'SKILL.md', content }]
+    await service.send('PATCH', `/v1/skills/${skillId}`, { files })
+    const { status, printed, skills } = await installSkills(url)
+    expect(status, printed).toBe(0)
+    expect(skills).toEqual({ 'release-notes': installedFrom(SKILLS['release-notes']) })
+    const current = await installSkills((await addFeed({ skills: [{ skillId }] })).url)
+    expect(String(current.skills['release-notes']?.['SKILL.md']?.bytes)).toBe(content)
   })
 
-  it('has nothing to install once it is gone', async () => {
-    responses.clear()
-    const { status, skills, lock } = await installSkills(url, 'pictures')
-    expect({ status, skills, lock }).toEqual({ status: 1, skills: {}, lock: '' })
+  it('has archives that tar unpacks, byte for byte and with their bits', async () => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'unpacked'))
+    const path = `/v1/skills/${skillIds.get('pictures')}/archive`
+    const index = `${(await addFeed()).url}/.well-known/agent-skills/index.json`
+    const offers = ((await (await fetch(index)).json()) as { skills: { name: string; url: string }[] }).skills
+    const offer = offers.find(({ name }) => name === 'pictures')
+    const archives = [
+      await fetch(running.url + path, { headers: { Authorization: `Bearer ${apiKey}` } }),
+      await fetch(new URL(offer?.url ?? '', index)),
+    ]
+    for (const archive of archives) {
+      writeFileSync(join(folder, 'skill.tar.gz'), new Uint8Array(await archive.arrayBuffer()))
+      const unpacked = spawnSync('tar', ['-xzf', 'skill.tar.gz', '-C', 'unpacked'], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      expect(unpacked).toMatchObject({ status: 0, stdout: '', stderr: '' })
+      for (const { filename, bytes, isExecutable } of SKILLS.pictures ?? []) {
+        const file = join(folder, 'unpacked', filename)
+        expect(readFileSync(file).equals(bytes)).toBe(true)
+        expect((lstatSync(file).mode & 0o100) !== 0).toBe(isExecutable)
+      }
+      expect(spawnSync(join(folder, 'unpacked', 'bin', 'run.sh'), { encoding: 'utf8' }).stdout).toBe(
+        'drawn\n',
+      )
+      rmSync(join(folder, 'unpacked'), { recursive: true })
+      mkdirSync(join(folder, 'unpacked'))
+    }
+    rmSync(folder, { recursive: true })
   })
 })

@@ -1,11 +1,13 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
 import { runScript } from '../support/commands.ts'
 import { freePort, newFolder } from '../support/dev-server.ts'
+import { startProxy } from '../support/proxy.ts'
 import { type RunningService, startService } from '../support/service.ts'
+import { type Content, entry, writeFiles } from '../support/skill-folders.ts'
 
 let running: RunningService
 let url: string
@@ -29,21 +31,9 @@ beforeEach(() => {
   return () => rmSync(folder, { recursive: true })
 })
 
-type Content = string | Uint8Array
-
 /** Writes files below the folder of the test. @returns the path of the folder in it. */
-function write(name: string, files: Readonly<Record<string, Content>>): string {
-  const path = join(folder, name)
-  mkdirSync(path, { recursive: true })
-  for (const [filename, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(path, filename)), { recursive: true })
-    writeFileSync(join(path, filename), content)
-  }
-  return path
-}
-
-const entry = (name: string, description = 'Writes notes.') =>
-  `---\nname: ${name}\ndescription: ${description}\n---\n\n# Notes\n`
+const write = (name: string, files: Readonly<Record<string, Content>>) =>
+  writeFiles(join(folder, name), files)
 
 /** Runs the script in the folder of the test. */
 async function push(folders: readonly string[], flags = ['--url', url, '--key', key], environment = {}) {
@@ -63,13 +53,24 @@ interface Skill {
   readonly files: readonly { readonly id: string; readonly filename: string; readonly content: string }[]
 }
 
+interface Version {
+  readonly version: number
+  readonly message: string | null
+  readonly files: readonly {
+    readonly filename: string
+    readonly content: string
+    readonly executable: boolean
+  }[]
+}
+
 /** The skill of this name, as the service has it. */
 async function retrieve(name: string) {
-  const { body } = await service.send<{ items: Skill[] }>('GET', '/v1/skills?limit=1000')
-  const id = body.items.find((item) => item.name === name)?.id
-  const skill = (await service.send<Skill>('GET', `/v1/skills/${id}`)).body
+  const { body } = await service.send<{ items: Skill[] }>('GET', `/v1/skills?name=${name}`)
+  const path = `/v1/skills/${body.items[0]?.id}`
+  const skill = (await service.send<Skill>('GET', path)).body
   const contents = Object.fromEntries(skill.files.map(({ filename, content }) => [filename, content]))
-  return { ...skill, contents }
+  const versions = (await service.send<{ items: Version[] }>('GET', `${path}/versions`)).body.items
+  return { ...skill, contents, versions, path }
 }
 
 it('publishes a folder with all files below it, byte for byte', async () => {
@@ -88,6 +89,54 @@ it('publishes a folder with all files below it, byte for byte', async () => {
   expect(contents).toEqual(files)
 })
 
+it('publishes files that are not text, and executable bits', async () => {
+  const dataUrl = 'data:application/octet-stream;base64,AAAA'
+  const path = write('lossless', {
+    'SKILL.md': entry('lossless'),
+    'bin/run.sh': '#!/bin/sh\n',
+    'latin.txt': Uint8Array.of(0x61, 0xe9),
+    'nul.md': 'a\0b',
+    'url.txt': dataUrl,
+  })
+  expect(await push([path])).toEqual(pushed('created   lossless, 5 files'))
+  const skill = await retrieve('lossless')
+  const shown = (bytes: Content) =>
+    `data:application/octet-stream;base64,${Buffer.from(bytes as Uint8Array).toString('base64')}`
+  expect(skill.contents).toEqual({
+    'SKILL.md': entry('lossless'),
+    'bin/run.sh': '#!/bin/sh\n',
+    'latin.txt': shown(Uint8Array.of(0x61, 0xe9)),
+    'nul.md': shown('a\0b'),
+    'url.txt': shown(dataUrl),
+  })
+  const { body } = await service.send<Version>('GET', `${skill.path}/versions/1`)
+  expect(body.files.filter(({ executable }) => executable).map(({ filename }) => filename)).toEqual([
+    'bin/run.sh',
+  ])
+
+  chmodSync(join(path, 'bin/run.sh'), 0o644)
+  expect(await push([path])).toEqual(pushed('updated   lossless, 5 files'))
+  expect(await push([path])).toEqual(pushed('unchanged lossless, 5 files'))
+  expect((await retrieve('lossless')).versions).toHaveLength(2)
+})
+
+it('names the change that makes a version', async () => {
+  const path = write('told', { 'SKILL.md': entry('told') })
+  const flags = ['--url', url, '--key', key, '--message']
+  expect(await push([path], [...flags, 'The first.'])).toEqual(pushed('created   told, 1 file'))
+  write('told', { 'a.md': '' })
+  expect(await push([path], [...flags, 'The second.'])).toEqual(pushed('updated   told, 2 files'))
+  expect((await retrieve('told')).versions.map(({ message }) => message)).toEqual([
+    'The second.',
+    'The first.',
+  ])
+  expect(await push([path], [...flags, 'x'.repeat(256)])).toEqual({
+    status: 1,
+    printed: [],
+    failed: [expect.stringMatching(/^failed {4}.*told: message is too long; got 256 characters/)],
+  })
+})
+
 it('pushes again only what changed', async () => {
   const files = { 'SKILL.md': entry('again'), 'a.md': 'a', 'b.md': 'b' }
   const path = write('again', files)
@@ -103,11 +152,38 @@ it('pushes again only what changed', async () => {
   expect(second.contents).toEqual({ 'SKILL.md': files['SKILL.md'], 'b.md': 'changed' })
   expect(second.files[1]?.id).toBe(first.files[2]?.id)
 
-  await service.send('PATCH', `/v1/skills/${first.id}`, { description: 'Changed elsewhere.' })
+  expect(second.versions).toHaveLength(2)
+
+  // The latest version is not the current one.
+  await service.send('POST', `${first.path}/publish`, { version: 1 })
   expect(await push([path])).toEqual(pushed('updated   again, 2 files'))
   const third = await retrieve('again')
-  expect([third.description, third.contents]).toEqual(['Writes notes.', second.contents])
+  expect(third.contents).toEqual(second.contents)
+  await service.send('POST', `${first.path}/publish`, { version: 2 })
   expect(await push([path])).toEqual(pushed('unchanged again, 2 files'))
+  expect((await retrieve('again')).versions).toHaveLength(3)
+})
+
+it('overwrites nothing that someone else changed meanwhile', async () => {
+  const path = write('raced', { 'SKILL.md': entry('raced') })
+  await push([path])
+  write('raced', { 'a.md': 'mine' })
+  const theirs = [{ filename: 'SKILL.md', content: entry('raced', 'Theirs.') }]
+  const proxy = await startProxy(url, async ({ method, url: target }) => {
+    if (method === 'PATCH') await service.send('PATCH', target, { files: theirs })
+    return undefined
+  })
+  const flags = ['--key', key, '--url', proxy.url]
+  expect(await push(['raced'], flags)).toEqual({
+    status: 1,
+    printed: [],
+    failed: [
+      'failed    raced: someone else changed the skill in the meantime; nothing was overwritten, push again',
+    ],
+  })
+  await proxy.close()
+  const skill = await retrieve('raced')
+  expect([skill.description, skill.versions.length]).toEqual(['Theirs.', 2])
 })
 
 it('publishes the skills of a collection, at any depth', async () => {
@@ -138,12 +214,9 @@ it('only says what it would do in a dry run', async () => {
   expect(Object.keys((await retrieve('dry')).contents)).toEqual(['SKILL.md'])
 })
 
-it('leaves out, if it may, what is not text, links, and what belongs to Git and the Finder', async () => {
+it('leaves out links, if it may, and what belongs to Git and the Finder', async () => {
   const path = write('mixed', {
     'SKILL.md': entry('mixed'),
-    'nul.md': 'a\0b',
-    'logo.png': Uint8Array.of(0x89, 0x50, 0x4e, 0x47),
-    'assets/latin.txt': Uint8Array.of(0x61, 0xe9),
     'assets/.DS_Store': 'x',
     '.git/HEAD': 'x',
     'assets/.git': 'x',
@@ -151,17 +224,11 @@ it('leaves out, if it may, what is not text, links, and what belongs to Git and 
   })
   symlinkSync(join(path, '.gitignore'), join(path, 'link.md'))
   symlinkSync(path, join(path, 'assets', 'loop'))
-  const skipped = [
-    'skipped   mixed/assets/latin.txt: not text in UTF-8',
-    'skipped   mixed/assets/loop: a symbolic link',
-    'skipped   mixed/link.md: a symbolic link',
-    'skipped   mixed/logo.png: not text in UTF-8',
-    'skipped   mixed/nul.md: not text in UTF-8',
-  ]
+  const skipped = ['skipped   mixed/assets/loop: a symbolic link', 'skipped   mixed/link.md: a symbolic link']
   expect(await push(['mixed'])).toEqual({
     status: 1,
     printed: skipped,
-    failed: ['failed    mixed: 5 files would be left out; --allow-skips publishes the skill without'],
+    failed: ['failed    mixed: 2 files would be left out; --allow-skips publishes the skill without'],
   })
   expect(await push(['mixed'], ['--url', url, '--key', key, '--allow-skips'])).toEqual(
     pushed(...skipped, 'created   mixed, 2 files'),
@@ -191,7 +258,7 @@ it('says what is wrong with a skill, and publishes the others', async () => {
     'g-large': {
       'SKILL.md': entry('large'),
       'a/big.txt': '\u00e9'.repeat(2 ** 19),
-      'b.txt': 'x'.repeat(2 ** 20 + 1),
+      'b.bin': new Uint8Array(2 ** 20 + 1),
     },
     'i-binary': { 'SKILL.md': Uint8Array.of(0xff) },
     'j-good': { 'SKILL.md': entry('good') },
@@ -205,14 +272,18 @@ it('says what is wrong with a skill, and publishes the others', async () => {
   expect(printed).toEqual(['created   good, 1 file', 'created   as-good, 1 file'])
   expect(failed).toEqual([
     expect.stringMatching(/^failed {4}missing: .*no such file/),
-    'failed    all/a-text: SKILL.md has no front matter',
-    'failed    all/b-open: SKILL.md has no front matter',
-    expect.stringMatching(/^failed {4}all\/c-yaml: .* at line 3, column 14$/),
-    expect.stringMatching(/^failed {4}all\/d-list: name is missing; .* description is missing;/),
-    expect.stringMatching(/^failed {4}all\/e-name: name has the wrong format; .*lower-case/),
-    'failed    all/f-long: description is too long; got 1025 characters; allowed: 1 to 1024 characters.',
-    'failed    all/g-large: b.txt.content is too large; got 1048577 bytes; allowed: text of up to 1 MiB.',
-    'failed    all/i-binary: SKILL.md is not text in UTF-8',
+    expect.stringMatching(
+      /^failed {4}all\/a-text: SKILL\.md, line 1: front matter is missing; got "# Notes"/,
+    ),
+    expect.stringMatching(/^failed {4}all\/b-open: SKILL\.md, line 1: front matter does not end/),
+    expect.stringMatching(/^failed {4}all\/c-yaml: SKILL\.md, line 3: front matter is not valid YAML/),
+    expect.stringMatching(/^failed {4}all\/d-list: SKILL\.md, line 2: front matter is not a mapping/),
+    expect.stringMatching(
+      /^failed {4}all\/e-name: SKILL\.md, line 2: name has the wrong format; .*lower-case/,
+    ),
+    'failed    all/f-long: SKILL.md, line 3: description is too long; got 1025 characters; allowed: 1 to 1024 characters.',
+    'failed    all/g-large: b.bin.content is too large; got 1048577 bytes; allowed: up to 1 MiB.',
+    'failed    all/i-binary: SKILL.md, line 1: text is not UTF-8; allowed: a text file in UTF-8.',
     'failed    all/k-twin: name: all/j-good has the same name',
     'failed    none: there is no SKILL.md',
   ])
@@ -238,8 +309,8 @@ it('finds a skill on whichever page it is', async () => {
   const skills = Array.from({ length: 1000 }, (_, index) => ({ id: newUuid(), name: `skill-${index}` }))
   await running.database
     .prepare(
-      `INSERT INTO "skills" ("organizationId", "id", "name", "description", "revision", "createdAt", "updatedAt")
-       SELECT ?, value ->> 'id', value ->> 'name', 'One of many.', value ->> 'id', ?2, ?2 FROM json_each(?3)`,
+      `INSERT INTO "skills" ("organizationId", "id", "name", "description", "version", "latestVersion", "revision", "createdAt", "updatedAt")
+       SELECT ?, value ->> 'id', value ->> 'name', 'One of many.', 1, 1, value ->> 'id', ?2, ?2 FROM json_each(?3)`,
     )
     .bind(other.id, '2026-01-01T00:00:00.000Z', JSON.stringify(skills))
     .run()

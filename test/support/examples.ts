@@ -13,6 +13,7 @@ import { runEndpointRows } from '../examples/run-endpoint.ts'
 import { runRows } from '../examples/runs.ts'
 import { scheduleRows } from '../examples/schedules.ts'
 import { sessionFileRows } from '../examples/session-files.ts'
+import { skillFeedRows } from '../examples/skill-feeds.ts'
 import { skillRows } from '../examples/skills.ts'
 import { type ApiResponse, request } from './api.ts'
 import type { Example, Row, Rows } from './example.ts'
@@ -32,6 +33,7 @@ export const examples: Rows = {
   ...runEndpointRows,
   ...sessionFileRows,
   ...skillRows,
+  ...skillFeedRows,
   ...profilePictureRows,
   ...environmentVariableRows,
   ...platformResourceRows,

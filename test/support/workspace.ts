@@ -15,7 +15,10 @@ import { COUNT_USAGE } from '../../src/db/usage.ts'
 import type { Quota } from '../../src/environment.ts'
 import { mintSecret, SECRET_CONTEXT } from '../../src/resources/run-endpoint/signature.ts'
 import { runIdOf } from '../../src/resources/schedules/firing/run-id.ts'
+import { archiveOf } from '../../src/resources/skills/archive.ts'
+import { contentsOf, readFiles, storedFiles } from '../../src/resources/skills/version.ts'
 
+const SKILL_DESCRIPTION = 'Writes release notes.'
 const LONG_AGO = '2020-01-01T00:00:00.000Z'
 
 export type ResourceType = 'session' | 'pull_request' | 'project'
@@ -221,10 +224,52 @@ export class Workspace {
     id: string = newUuid(),
     name = `skill-${newUuid()}`,
   ): Promise<string> {
-    await this.#insert(tables.skills, { id, name, description: 'Writes release notes.' })
-    for (const [filename, content] of Object.entries(files)) {
-      await this.#insert(tables.skillFiles, { skillId: id, id: newUuid(), filename, content })
+    await this.#insert(tables.skills, {
+      id,
+      name,
+      description: SKILL_DESCRIPTION,
+      version: 1,
+      latestVersion: 0,
+    })
+    await this.addSkillVersion(id, files, name)
+    return id
+  }
+
+  /** Adds a version that is not published. @param files filename to content. */
+  async addSkillVersion(
+    id: string,
+    files: Readonly<Record<string, string>>,
+    name = `skill-${newUuid()}`,
+  ): Promise<void> {
+    const read = readFiles(Object.entries(files).map(([filename, content]) => ({ filename, content })))
+    const archive = await archiveOf(read)
+    const objectKey = `skills/${this.organizationId}/${newUuid()}`
+    await env.OBJECTS.put(objectKey, archive)
+    const [skill] = (await this.dump('skills')).filter((row) => row.id === id)
+    const version = Number(skill?.latestVersion) + 1
+    await this.change(tables.skills, id, { latestVersion: version })
+    await this.#insert(tables.skillVersions, {
+      skillId: id,
+      version,
+      name,
+      description: SKILL_DESCRIPTION,
+      digest: sha256(archive),
+      objectKey,
+      archiveBytes: archive.byteLength,
+      files: storedFiles(id, read),
+      apiKeyId: newUuid(),
+    })
+    const stored = (await this.dump('skillContents')).filter(({ skillId }) => skillId === id)
+    for (const { sha256, content } of contentsOf(read)) {
+      if (stored.some((row) => row.sha256 === sha256)) continue
+      await this.#insert(tables.skillContents, { skillId: id, sha256, content })
     }
+  }
+
+  /** Adds a feed of all skills. @param apiKeyId the key that it ends with. @returns its id. */
+  async addSkillFeed(apiKeyId: string = newUuid()): Promise<string> {
+    const id = newUuid()
+    await this.#insert(tables.skillFeeds, { id, hash: sha256(id), name: 'Laptops', apiKeyId })
     return id
   }
 

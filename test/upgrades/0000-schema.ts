@@ -93,6 +93,21 @@ const FILES = [
   file(GLOBEX, CHECKOUT, 501, 'src/app.ts', 'Of Globex'),
 ]
 
+const RELEASE_NOTES = {
+  'SKILL.md': [611, '---\r\nname: release-notes\r\n---\r\n# Notes\t"ü"\n'],
+  'Z.md': [613, '\u{1f4dd}'],
+  'a/empty.txt': [612, ''],
+} as const
+
+const SKILL_VERSIONS = [
+  skillVersion(ACME, 601, 1, 'release-notes', RELEASE_NOTES),
+  skillVersion(ACME, 601, 2, 'release-notes', { 'Z.md': RELEASE_NOTES['Z.md'] }),
+  skillVersion(ACME, 602, 1, 'review', { 'SKILL.md': [614, 'The second'] }),
+  skillVersion(ACME, 603, 1, 'without-files', {}),
+  skillVersion(ACME, 604, 1, 'changelogs', { 'SKILL.md': [615, '# Changelogs'] }),
+  skillVersion(GLOBEX, 601, 1, 'release-notes', { 'SKILL.md': [611, 'Of Globex'] }),
+]
+
 const PICTURE = `profile-pictures/${ACME}/${uuid(701)}`
 const PICTURE_OF_GLOBEX = `profile-pictures/${GLOBEX}/${uuid(702)}`
 export const REPLACED_PICTURE = `profile-pictures/${ACME}/${uuid(703)}`
@@ -281,23 +296,42 @@ export const initial: SchemaVersion = {
     ],
     sessionFiles: FILES.map(({ content, ...row }) => row),
     skills: [
-      skill(ACME, 601, 'release-notes'),
+      skill(ACME, 601, 'release-notes', { latestVersion: 2 }),
       skill(ACME, 602, 'review'),
       skill(ACME, 603, 'without-files'),
       skill(ACME, 604, 'changelogs', {
         description: 'Writes changelogs.',
         idempotencyKey: 'changelogs-1',
-        idempotencyFingerprint: 'cf98926a7d31cef3be7cebb9a7c07835cb80a8c350103608ba4572d262c8252b',
+        idempotencyFingerprint: '58f73c9ec3bed5c37736db78b989d3a023fbd8bc329d264be5c38b6918b10af3',
       }),
       skill(GLOBEX, 601, 'release-notes'),
     ],
-    skillFiles: [
-      skillFile(ACME, 601, 611, 'SKILL.md', '---\r\nname: release-notes\r\n---\r\n# Notes\t"ü"\n'),
-      skillFile(ACME, 601, 612, 'a/empty.txt', ''),
-      skillFile(ACME, 601, 613, 'Z.md', '\u{1f4dd}'),
-      skillFile(ACME, 602, 614, 'SKILL.md', 'The second'),
-      skillFile(ACME, 604, 615, 'SKILL.md', '# Changelogs'),
-      skillFile(GLOBEX, 601, 611, 'SKILL.md', 'Of Globex'),
+    skillVersions: SKILL_VERSIONS.map(({ contents, ...row }) => row),
+    skillContents: SKILL_VERSIONS.flatMap(({ organizationId, skillId, version, contents }) =>
+      // The second version has the contents of the first.
+      version === 1
+        ? contents.map((content) => ({ organizationId, skillId, sha256: sha256(content), content }))
+        : [],
+    ),
+    skillFeeds: [
+      {
+        organizationId: ACME,
+        id: uuid(691),
+        hash: sha256('feed'),
+        name: 'All skills',
+        apiKeyId: uuid(21),
+        createdAt: CHANGED,
+      },
+      {
+        organizationId: ACME,
+        id: uuid(692),
+        hash: sha256('pinned'),
+        name: 'Pinned',
+        skills: JSON.stringify([{ skillId: uuid(601), version: 1 }]),
+        expiresAt: FAR_AHEAD,
+        apiKeyId: uuid(21),
+        createdAt: CHANGED,
+      },
     ],
     profilePictures: [
       {
@@ -443,9 +477,40 @@ function file(
 }
 
 function skill(organizationId: string, id: number, name: string, values: object = {}) {
-  return { organizationId, id: uuid(id), name, description: '', revision: uuid(699), ...times, ...values }
+  const versions = { version: 1, latestVersion: 1, revision: uuid(699) }
+  return { organizationId, id: uuid(id), name, description: '', ...versions, ...times, ...values }
 }
 
-function skillFile(organizationId: string, skillId: number, id: number, filename: string, content: string) {
-  return { organizationId, skillId: uuid(skillId), id: uuid(id), filename, content }
+/** @param files the ID and the content of each, by filename in order. */
+function skillVersion(
+  organizationId: string,
+  skillId: number,
+  version: number,
+  name: string,
+  files: Readonly<Record<string, readonly [id: number, content: string]>>,
+) {
+  const stored = Object.entries(files).map(([filename, [id, content]]) => ({
+    id: uuid(id),
+    filename,
+    sha256: sha256(content),
+    sizeBytes: Buffer.byteLength(content),
+    encoding: 'utf-8',
+    executable: false,
+  }))
+  return {
+    organizationId,
+    skillId: uuid(skillId),
+    version,
+    name,
+    description: '',
+    digest: sha256(`archive ${skillId} ${version}`),
+    objectKey: `skills/${organizationId}/${uuid(skillId + 1000 * version)}`,
+    archiveBytes: 10,
+    files: JSON.stringify(stored),
+    message: version === 1 ? null : 'Again',
+    apiKeyId: uuid(21),
+    userId: version === 1 ? null : 'ada',
+    createdAt: CHANGED,
+    contents: [...new Set(Object.values(files).map(([, content]) => content))],
+  }
 }

@@ -86,11 +86,16 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
 
   const summaries = pick(all('skills'), 'id', 'name', 'description', 'createdAt', 'updatedAt')
   const ofSkill = summaries.map((skill) => {
-    const files = all('skillFiles').filter(({ skillId }) => skillId === skill.id)
-    return [
-      `/v1/skills/${skill.id}`,
-      { ...skill, files: page(pick(files, 'id', 'filename', 'content'), 'filename').items },
-    ]
+    const { version } = all('skills').find(({ id }) => id === skill.id) ?? {}
+    const isOfSkill = ({ skillId }: Row) => skillId === skill.id
+    const current = all('skillVersions').find((row) => isOfSkill(row) && row.version === version)
+    const contents = all('skillContents').filter(isOfSkill)
+    const files = (JSON.parse(String(current?.files ?? '[]')) as Row[]).map(({ id, filename, sha256 }) => ({
+      id,
+      filename,
+      content: contents.find((row) => row.sha256 === sha256)?.content,
+    }))
+    return [`/v1/skills/${skill.id}`, { ...skill, files }]
   })
 
   const [endpoint] = all('runEndpoints').map(({ previousExpiresAt = null, ...row }) => ({

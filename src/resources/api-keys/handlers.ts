@@ -16,6 +16,7 @@ import {
   insertSuccessor,
   listKeys,
   listOwnKeys,
+  moveFeeds,
   recordDescendants,
   retireKey,
   revokeKeys,
@@ -75,7 +76,7 @@ export const rotateApiKey = endpoint(
   rotateApiKeyContract,
   async ({ params, headers, body, path }, context) => {
     const token = mintToken()
-    const [facts, [row]] = await context.run(rotatable, [insertSuccessor, retireKey], {
+    const [facts, [row]] = await context.run(rotatable, [insertSuccessor, moveFeeds, retireKey], {
       ...params,
       id: newUuid(),
       hash: hashToken(token),

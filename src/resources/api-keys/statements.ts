@@ -13,7 +13,7 @@ import {
 } from '../../access/preconditions.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { insertRow } from '../../db/rows.ts'
-import { apiKeys, projects, users } from '../../db/schema.ts'
+import { apiKeys, projects, skillFeeds, users } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 
@@ -268,6 +268,14 @@ export const insertSuccessor = guardedChange(() =>
       ),
     )
     .returning(fieldsOf(apiKeys)),
+)
+
+/** The successor takes over the feeds of skills, which end with their key. */
+export const moveFeeds = guarded(() =>
+  query
+    .update(skillFeeds)
+    .set({ apiKeyId: sql`${id}` })
+    .where(and(eq(skillFeeds.organizationId, rotatable.organizationId), eq(skillFeeds.apiKeyId, apiKeyId))),
 )
 
 /** Ends the key that has the successor, after the overlap. */

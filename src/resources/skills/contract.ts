@@ -3,8 +3,8 @@ import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
 import {
+  boundedString,
   check,
-  content,
   docs,
   ENTITY_TAG,
   idempotencyKey,
@@ -13,24 +13,36 @@ import {
   instant,
   relativePath,
   rule,
-  someOf,
   text,
   uuid,
+  wholeNumber,
 } from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
+import { describeSize } from '../../http/problems.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE } from '../../http/statuses.ts'
+import { problemOfArchivedFilename } from './archive.ts'
+import { problemOfContent, type SentContent } from './content.ts'
+import { EXAMPLE_SKILL_NAME, skillDescription, skillName } from './fields.ts'
+
+/** The file whose YAML front matter describes the skill. */
+export const ENTRY_FILE = 'SKILL.md'
 
 const MEBIBYTE = 2 ** 20
-const MAX_FILES = 200
+const MAX_FILES = 500
 const MAX_FILE_BYTES = MEBIBYTE
-const MAX_SKILL_BYTES = 4 * MEBIBYTE
+const MAX_SKILL_BYTES = 8 * MEBIBYTE
 const BODY_LIMIT_BYTES = 16 * MEBIBYTE
+/** As many as have exact numbers in every client. */
+const MAX_VERSION = 2 ** 31 - 1
 
 const skillFile = z
   .strictObject({
     id: uuid(),
     filename: z.string(),
-    content: z.string().register(docs, { description: 'The text of the file, exactly as stored.' }),
+    content: z.string().register(docs, {
+      description:
+        'The text of the file, exactly as stored. A file that is not text is a `data:application/octet-stream;base64,…` URL.',
+    }),
   })
   .register(docs, { id: 'SkillFile' })
 
@@ -53,7 +65,7 @@ const skillSummary = z.strictObject(summary).register(docs, { id: 'SkillSummary'
 
 const exampleSummary = {
   id: EXAMPLE_IDS.skillId,
-  name: 'release-notes',
+  name: EXAMPLE_SKILL_NAME,
   description: 'Writes release notes from merged pull requests.',
   createdAt: '2026-03-02T09:15:00.000Z',
   updatedAt: '2026-03-29T01:00:00.000Z',
@@ -62,7 +74,7 @@ const exampleSummary = {
 /** A skill as the Agent Skills specification requires it: the front matter of SKILL.md has its name and description. */
 function exampleFileOf({ name, description }: { readonly name: string; readonly description: string }) {
   const steps = '1. List the changes.\n2. Write one line for each, for the people who read it.\n'
-  return { filename: 'SKILL.md', content: `---\nname: ${name}\ndescription: ${description}\n---\n\n${steps}` }
+  return { filename: ENTRY_FILE, content: `---\nname: ${name}\ndescription: ${description}\n---\n\n${steps}` }
 }
 
 const exampleFile = exampleFileOf(exampleSummary)
@@ -78,32 +90,48 @@ const exampleNewSkill = {
   description: 'Writes commit messages from staged changes.',
 }
 
-/** `name` of the Agent Skills specification. */
-const nameWith = (description: string) =>
-  text(1, 64, { description, example: exampleSummary.name }).check(
-    z.regex(
-      /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-      'lower-case letters, digits and single hyphens, without a hyphen at either end, such as "release-notes"',
-    ),
-  )
-const name = nameWith('Unique in the organization.')
+/** A content in a request. */
+const newFile = z
+  .strictObject({
+    filename: relativePath(255, {
+      description: 'The path of the file, relative to the folder of the skill.',
+      example: exampleFile.filename,
+    }).check(check(problemOfArchivedFilename)),
+    content: boundedString(2 * MAX_FILE_BYTES, {
+      wrong: 'is too large',
+      sent: `more than ${describeSize(MAX_FILE_BYTES)}`,
+      allowed: `up to ${describeSize(MAX_FILE_BYTES)}`,
+    }).register(docs, { description: 'Text, or base64 if `encoding` says so; up to 1 MiB when decoded.' }),
+    encoding: z.optional(z.enum(['utf-8', 'base64'], '"utf-8" or "base64"')).register(docs, {
+      description:
+        '`base64` for a file that is not text, that contains NUL, or that begins with `data:application/octet-stream;base64,`. `utf-8` if it is left out.',
+    }),
+    executable: z.optional(z.boolean('true or false')).register(docs, {
+      description: 'Whether the file is executable. False if it is left out.',
+    }),
+  })
+  .check(problemsOfContent)
+  .register(docs, { id: 'NewSkillFile' })
 
-/** `description` of the Agent Skills specification. */
-const description = text(1, 1024, { description: 'What the skill does, and when to use it.' })
+/** The problem of a content belongs to the property, not to the file. */
+function problemsOfContent({ value, issues }: z.core.ParsePayload<SentContent>): void {
+  const problem = issues.length === 0 && problemOfContent(value, MAX_FILE_BYTES)
+  if (!problem) return
+  const { allowed, ...params } = problem
+  issues.push({ code: 'custom', input: value.content, path: ['content'], message: allowed, params })
+}
+
+const name = skillName(
+  'Unique in the organization. It is read from SKILL.md if it is left out, and has to be the same there.',
+)
+const description = skillDescription(
+  'What the skill does, and when to use it. It is read from SKILL.md if it is left out, and has to be the same there.',
+)
+
+const message = text(1, 255, { description: 'What changed, for the list of versions.' })
 
 const files = z
-  .array(
-    z
-      .strictObject({
-        filename: relativePath(255, {
-          description: 'The path of the file, relative to the folder of the skill.',
-          example: exampleFile.filename,
-        }),
-        content: content(MAX_FILE_BYTES, { description: 'Text of up to 1 MiB in UTF-8.' }),
-      })
-      .register(docs, { id: 'NewSkillFile' }),
-    `an array of up to ${MAX_FILES} files`,
-  )
+  .array(newFile, `an array of up to ${MAX_FILES} files`)
   .check(
     z.maxLength(MAX_FILES),
     rule(
@@ -116,18 +144,39 @@ const files = z
       'has a filename that is a folder of another',
       'filenames that are not folders of others',
     ),
+    rule(
+      (all) => all.some(({ filename }) => filename === ENTRY_FILE),
+      `has no ${ENTRY_FILE}`,
+      `files with a ${ENTRY_FILE}, whose front matter has the name and the description`,
+    ),
     check((all) => {
-      const bytes = all.reduce((sum, file) => sum + Buffer.byteLength(file.content), 0)
-      const allowed = 'up to 4 MiB of contents'
+      const bytes = all.reduce((sum, file) => sum + Buffer.byteLength(file.content, file.encoding), 0)
+      const allowed = 'up to 8 MiB of contents'
       return bytes > MAX_SKILL_BYTES ? { wrong: 'is too large', sent: `${bytes} bytes`, allowed } : undefined
     }),
   )
+  .register(docs, { description: `All files of the skill. One is ${ENTRY_FILE}.` })
 
 /** True if no filename is a folder of another. Sorted, the files of a folder come right after it. */
 function hasNoFolder(files: readonly { readonly filename: string }[]): boolean {
   const paths = [...new Set(files.map(({ filename }) => `${filename}/`))].sort()
   return !paths.some((path, index) => paths[index + 1]?.startsWith(path))
 }
+
+/** What a version is made from. */
+const versionFields = {
+  name: z.optional(name),
+  description: z.optional(description),
+  files,
+  message: z.optional(message),
+}
+const newSkill = z
+  .strictObject(versionFields)
+  .register(docs, { id: 'NewSkill', example: { files: [exampleFileOf(exampleNewSkill)] } })
+const newVersion = z.strictObject(versionFields).register(docs, {
+  id: 'NewSkillVersion',
+  example: { files: [exampleFile], message: 'List breaking changes first.' },
+})
 
 const errors = { 400: INVALID_INPUT, 500: INTERNAL_ERROR, 503: STORE_UNAVAILABLE }
 const NO_SKILL = 'The organization has no skill with this skillId.'
@@ -169,7 +218,7 @@ export const listSkillsContract = {
   description: 'Lists the skills of the organization in order of creation, without their files.',
   scope: 'skills:read',
   params: z.object({}),
-  query: z.object({ name: z.optional(nameWith('Only the skill with this name.')), ...pageQuery(uuid()) }),
+  query: z.object({ name: z.optional(skillName('Only the skill with this name.')), ...pageQuery(uuid()) }),
   success: {
     status: 200,
     description: 'A page of skills.',
@@ -185,14 +234,12 @@ export const createSkillContract = {
   path: '/v1/skills',
   tag: 'Skills',
   summary: 'Create a skill',
-  description: 'Creates a skill with its files.',
+  description:
+    'Creates a skill with its files, as version 1. The front matter of `SKILL.md` has the name and the description, as the Agent Skills specification requires.',
   scope: 'skills:write',
   params: z.object({}),
   headers: z.object({ 'Idempotency-Key': idempotencyKey() }),
-  body: z.strictObject({ name, description, files }).register(docs, {
-    id: 'NewSkill',
-    example: { ...exampleNewSkill, files: [exampleFileOf(exampleNewSkill)] },
-  }),
+  body: newSkill,
   bodyLimitBytes: BODY_LIMIT_BYTES,
   success: {
     status: 201,
@@ -205,12 +252,12 @@ export const createSkillContract = {
     },
     headers: { Location: 'The path of the skill.', ...ENTITY_TAG },
   },
-  errorCodes: ['skill_name_taken', 'quota_exceeded', 'idempotency_key_reused'],
+  errorCodes: ['skill_name_taken', 'quota_exceeded', 'idempotency_key_reused', 'upload_expired'],
   errors: {
     ...errors,
     409:
       'Another skill has this name, the organization would have more skills or bytes of skill files than its quota, ' +
-      'or the `Idempotency-Key` was used with another body.',
+      'the `Idempotency-Key` was used with another body, or storing the archive took more than an hour.',
   },
 } as const satisfies Contract
 
@@ -221,15 +268,12 @@ export const updateSkillContract = {
   tag: 'Skills',
   summary: 'Update a skill',
   description:
-    'Changes the given fields of a skill. If `files` is given, it replaces all files; a file whose filename stays the same keeps its ID.',
+    'Makes a new version of a skill, which becomes the current one, from all of its files. A file whose filename stays the same keeps its ID. ' +
+    'If nothing differs from the current version, no version is made.',
   scope: 'skills:write',
   params: z.object({ skillId: uuid('The skill.', EXAMPLE_IDS.skillId) }),
   headers: z.object({ 'If-Match': ifMatch() }),
-  body: someOf({
-    name: z.optional(name),
-    description: z.optional(description),
-    files: z.optional(files),
-  }).register(docs, { id: 'SkillUpdate', example: { files: [exampleFile] } }),
+  body: newVersion,
   bodyLimitBytes: BODY_LIMIT_BYTES,
   success: {
     status: 200,
@@ -238,13 +282,179 @@ export const updateSkillContract = {
     example: exampleSkill,
     headers: ENTITY_TAG,
   },
-  errorCodes: ['skill_not_found', 'skill_name_taken', 'quota_exceeded', 'etag_mismatch'],
+  errorCodes: ['skill_not_found', 'skill_name_taken', 'quota_exceeded', 'upload_expired', 'etag_mismatch'],
   errors: {
     ...errors,
     404: NO_SKILL,
-    409: 'Another skill has this name, or the organization would have more bytes of skill files than its quota.',
+    409:
+      'Another skill has this name, the organization would have more bytes of skill files than its quota, ' +
+      'or storing the archive took more than an hour.',
     412: OTHER_ETAG,
   },
+} as const satisfies Contract
+
+const versionNumber = (description: string) =>
+  wholeNumber(1, MAX_VERSION).register(docs, { description, pattern: '^\\d+$', example: '2' })
+
+const versionSummary = {
+  version: z.int().register(docs, { description: 'From 1, without gaps when it is made.' }),
+  name: z.string(),
+  description: z.string(),
+  digest: z.string().register(docs, {
+    description: 'The SHA-256 of the archive of the version: `sha256:` and 64 hexadecimal digits.',
+  }),
+  isCurrent: z.boolean().register(docs, { description: 'Whether the skill has the files of this version.' }),
+  message: z.nullable(z.string()).register(docs, { description: 'What changed; null if nothing was said.' }),
+  apiKeyId: uuid('The API key that made the version.'),
+  userId: z
+    .nullable(z.string())
+    .register(docs, { description: 'The user that the API key acts as; null if it acts as none.' }),
+  createdAt: instant(),
+}
+
+const versionFile = z
+  .strictObject({
+    filename: z.string(),
+    content: z.string(),
+    encoding: z
+      .enum(['utf-8', 'base64'])
+      .register(docs, { description: 'Of `content`: `utf-8` for text, otherwise `base64`.' }),
+    executable: z.boolean(),
+    sizeBytes: z.int(),
+    sha256: z.string().register(docs, { description: 'Of the bytes, in lower-case hexadecimal.' }),
+  })
+  .register(docs, { id: 'SkillVersionFile' })
+
+const skillVersionSummary = z.strictObject(versionSummary).register(docs, { id: 'SkillVersionSummary' })
+const skillVersion = z
+  .strictObject({
+    ...versionSummary,
+    files: z
+      .array(versionFile)
+      .register(docs, { description: 'All files of the version, sorted by filename.' }),
+  })
+  .register(docs, { id: 'SkillVersion' })
+
+const exampleVersion = {
+  version: 2,
+  name: exampleSummary.name,
+  description: exampleSummary.description,
+  digest: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  isCurrent: true,
+  message: 'List breaking changes first.',
+  apiKeyId: EXAMPLE_IDS.apiKeyId,
+  userId: EXAMPLE_IDS.userId,
+  createdAt: '2026-03-29T01:00:00.000Z',
+}
+
+const ofSkill = z.object({ skillId: uuid('The skill.', EXAMPLE_IDS.skillId) })
+const NO_VERSION = 'The organization has no skill with this skillId, or the skill has no such version.'
+
+export const listSkillVersionsContract = {
+  operationId: 'listSkillVersions',
+  method: 'GET',
+  path: '/v1/skills/{skillId}/versions',
+  tag: 'Skills',
+  summary: 'List the versions of a skill',
+  description:
+    'Lists the versions of a skill without their files, the latest first. A skill keeps up to 100 versions (`SKILL_VERSION_LIMIT`): ' +
+    'a new one removes the oldest that is neither current nor named by a feed.',
+  scope: 'skills:read',
+  params: ofSkill,
+  query: z.object(pageQuery(versionNumber('The `nextCursor` of the previous page.'))),
+  success: {
+    status: 200,
+    description: 'A page of versions.',
+    schema: pageSchema('SkillVersionPage', skillVersionSummary, z.string()),
+    example: { items: [exampleVersion], nextCursor: null },
+  },
+  errorCodes: ['skill_not_found'],
+  errors: { ...errors, 404: NO_SKILL },
+} as const satisfies Contract
+
+export const retrieveSkillVersionContract = {
+  operationId: 'retrieveSkillVersion',
+  method: 'GET',
+  path: '/v1/skills/{skillId}/versions/{version}',
+  tag: 'Skills',
+  summary: 'Retrieve a version of a skill',
+  description: 'Returns a version of a skill with all of its files. A version never changes.',
+  scope: 'skills:read',
+  params: z.extend(ofSkill, { version: versionNumber('The version.') }),
+  success: {
+    status: 200,
+    description: 'The version with all of its files.',
+    schema: skillVersion,
+    example: {
+      ...exampleVersion,
+      files: [
+        {
+          ...exampleFile,
+          encoding: 'utf-8' as const,
+          executable: false,
+          sizeBytes: Buffer.byteLength(exampleFile.content),
+          sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+        },
+      ],
+    },
+  },
+  errorCodes: ['skill_not_found', 'skill_version_not_found'],
+  errors: { ...errors, 404: NO_VERSION },
+} as const satisfies Contract
+
+export const publishSkillVersionContract = {
+  operationId: 'publishSkillVersion',
+  method: 'POST',
+  path: '/v1/skills/{skillId}/publish',
+  tag: 'Skills',
+  summary: 'Publish a version of a skill',
+  description:
+    'Makes a version the current one, for example an earlier one. The skill gets its name, description and files.',
+  scope: 'skills:write',
+  params: ofSkill,
+  headers: z.object({ 'If-Match': ifMatch() }),
+  body: z
+    .strictObject({
+      version: z.int('a version').check(z.minimum(1, 'at least 1'), z.maximum(MAX_VERSION, 'a version')),
+    })
+    .register(docs, { id: 'SkillPublication', example: { version: 1 } }),
+  success: {
+    status: 200,
+    description: 'The skill with the files of the version.',
+    schema: skill,
+    example: exampleSkill,
+    headers: ENTITY_TAG,
+  },
+  errorCodes: ['skill_not_found', 'skill_version_not_found', 'skill_name_taken', 'etag_mismatch'],
+  errors: { ...errors, 404: NO_VERSION, 409: 'Another skill has the name of this version.', 412: OTHER_ETAG },
+} as const satisfies Contract
+
+export const retrieveSkillArchiveContract = {
+  operationId: 'retrieveSkillArchive',
+  method: 'GET',
+  path: '/v1/skills/{skillId}/archive',
+  tag: 'Skills',
+  summary: 'Retrieve the archive of a skill',
+  description:
+    'Returns the files of a version as a `.tar.gz` with their executable bits. The archive of a version never changes, and its SHA-256 is the `digest` of the version.',
+  scope: 'skills:read',
+  params: ofSkill,
+  query: z.object({
+    version: z.optional(versionNumber('The version; the current one if it is left out.')),
+  }),
+  headers: z.object({ 'If-None-Match': ifNoneMatch() }),
+  success: {
+    status: 200,
+    description: 'The archive.',
+    mediaTypes: ['application/gzip'],
+    headers: {
+      ETag: 'The digest of the version.',
+      'Content-Disposition': '`attachment` with a filename such as `release-notes-2.tar.gz`.',
+    },
+    conditional: true,
+  },
+  errorCodes: ['skill_not_found', 'skill_version_not_found'],
+  errors: { ...errors, 404: NO_VERSION },
 } as const satisfies Contract
 
 export const deleteSkillContract = {
@@ -253,7 +463,7 @@ export const deleteSkillContract = {
   path: '/v1/skills/{skillId}',
   tag: 'Skills',
   summary: 'Delete a skill',
-  description: 'Deletes a skill with all of its files.',
+  description: 'Deletes a skill with all of its versions.',
   scope: 'skills:write',
   params: z.object({ skillId: uuid('The skill.', EXAMPLE_IDS.skillId) }),
   headers: z.object({ 'If-Match': ifMatch() }),

@@ -13,6 +13,6 @@ export function skillName(description = 'Unique in the organization.') {
   )
 }
 
-export function skillDescription() {
-  return text(1, 1024, { description: 'What the skill does, and when to use it.' })
+export function skillDescription(description = 'What the skill does, and when to use it.') {
+  return text(1, 1024, { description })
 }

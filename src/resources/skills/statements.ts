@@ -1,22 +1,61 @@
-/** Skills and their files, in SQL. */
-import { and, asc, eq, gt, isNotNull, isNull, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
+/** Skills and their versions, in SQL. */
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  ne,
+  notExists,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { now } from '../../access/guard.ts'
-import { authorized, type Join, precondition, requiring } from '../../access/preconditions.ts'
+import {
+  authorized,
+  type Join,
+  type Preconditions,
+  precondition,
+  requiring,
+  uncheckedPrecondition,
+} from '../../access/preconditions.ts'
 import { withinQuotas } from '../../access/quotas.ts'
 import { matchesRevision } from '../../access/revision.ts'
 import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
-import { apiKeys, skillFiles, skills } from '../../db/schema.ts'
+import {
+  apiKeys,
+  orphanedObjects,
+  skillContents,
+  skillFeeds,
+  skills,
+  skillVersions,
+} from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
+import { DATA_URL_START } from './content.ts'
+import type { StoredFile } from './version.ts'
 
 const skillId = sql.placeholder('skillId')
 const name = sql.placeholder('name')
 const description = sql.placeholder('description')
 /** New for each request that changes the skill. The statements that follow the change find the skill by it. */
 const revision = sql.placeholder('revision')
-/** The total size of the files that the request brings; null if it keeps the stored ones. */
-const sizeBytes = sql.placeholder('sizeBytes')
+/** When the sweep may delete the archive that the request is about to store, if it is not recorded; or those of removed versions. */
+const deleteAfter = sql.placeholder('deleteAfter')
+const objectKey = sql.placeholder('objectKey')
+/** JSON array of the new version's files, as it is stored (version.ts). */
+const files = sql.placeholder('files')
+/** JSON array of their contents: `{ sha256, bytes }`, each once. */
+const contents = sql.placeholder('contents')
+/** The number of the named version. D1 binds every number as a float. */
+const version = sql`cast(${sql.placeholder('version')} as integer)`
 const idempotencyKey = sql.placeholder('idempotencyKey')
 const idempotencyFingerprint = sql.placeholder('idempotencyFingerprint')
 const cursor = sql.placeholder('cursor')
@@ -25,7 +64,10 @@ const rowLimit = sql.placeholder('rowLimit')
 const isNamed = and(eq(skills.organizationId, apiKeys.organizationId), eq(skills.id, skillId))
 const namedSkill: Join = { table: skills, on: isNamed }
 
-const isOfSkill = and(eq(skillFiles.organizationId, skills.organizationId), eq(skillFiles.skillId, skills.id))
+const isVersionOf = (versions: typeof skillVersions, skill: typeof skills) =>
+  and(eq(versions.organizationId, skill.organizationId), eq(versions.skillId, skill.id))
+const isOfSkill = isVersionOf(skillVersions, skills)
+const isCurrent = and(isOfSkill, eq(skillVersions.version, skills.version))
 
 const fields = {
   id: skills.id,
@@ -35,7 +77,16 @@ const fields = {
   updatedAt: skills.updatedAt,
 }
 const withRevision = { ...fields, revision: skills.revision }
-const fileFields = { id: skillFiles.id, filename: skillFiles.filename, content: skillFiles.content }
+
+/** The files of a version, a row each. */
+const file = sql`json_each(${skillVersions.files}) as "file"`
+const ofFile = <Value>(name: keyof StoredFile) =>
+  sql<Value>`("file".value ->> ${sql.raw(`'${name}'`)})`.as(name)
+const contentOfFile = and(
+  eq(skillContents.organizationId, skillVersions.organizationId),
+  eq(skillContents.skillId, skillVersions.skillId),
+  sql`${skillContents.sha256} = "file".value ->> 'sha256'`,
+)
 
 const skillExists = precondition(
   isNotNull(skills.id),
@@ -50,12 +101,21 @@ export const selectSkill = guarded(() => readable.rows(withRevision))
 
 export const selectSkillFiles = guarded(() => selectFilesWhere(isNamed))
 
+/** The files of the current version, as a skill has them. */
 function selectFilesWhere(isSelected: SQL | undefined) {
   return authorized
-    .rows(fileFields)
+    .rows({
+      id: ofFile<string>('id'),
+      filename: ofFile<string>('filename'),
+      content:
+        sql<string>`case "file".value ->> 'encoding' when 'base64' then ${sql.raw(`'${DATA_URL_START}'`)} else '' end
+        || ${skillContents.content}`.as('content'),
+    })
     .innerJoin(skills, isSelected)
-    .innerJoin(skillFiles, isOfSkill)
-    .orderBy(asc(skillFiles.filename))
+    .innerJoin(skillVersions, isCurrent)
+    .innerJoin(file, sql`true`)
+    .innerJoin(skillContents, contentOfFile)
+    .orderBy(asc(sql`"file".key`))
 }
 
 const isAfterCursor = and(eq(skills.organizationId, apiKeys.organizationId), gt(skills.id, cursor))
@@ -70,21 +130,39 @@ export const selectSkillByName = guarded(() =>
 )
 
 const other = alias(skills, 'other')
-const nameIsFree = precondition(
-  notExists(
-    query
-      .select({ id: other.id })
-      .from(other)
-      .where(
-        and(eq(other.organizationId, apiKeys.organizationId), eq(other.name, name), ne(other.id, skillId)),
-      ),
-  ),
-  () =>
-    new ApiError(
-      'skill_name_taken',
-      'Another skill has this name. Choose another name, or change that skill.',
+const nameIsFree = (newName: SQLWrapper = name) =>
+  precondition(
+    notExists(
+      query
+        .select({ id: other.id })
+        .from(other)
+        .where(
+          and(
+            eq(other.organizationId, apiKeys.organizationId),
+            eq(other.name, newName),
+            ne(other.id, skillId),
+          ),
+        ),
     ),
-)
+    () =>
+      new ApiError(
+        'skill_name_taken',
+        'Another skill has this name. Choose another name, or change that skill.',
+      ),
+  )
+
+/** The bytes of the new version's contents that the skill does not have yet. */
+const addedBytes = sql`(select coalesce(sum("new".value ->> 'bytes'), 0) from json_each(${contents}) as "new"
+  where not exists ${query
+    .select({ one: sql`1` })
+    .from(skillContents)
+    .where(
+      and(
+        eq(skillContents.organizationId, apiKeys.organizationId),
+        eq(skillContents.skillId, skillId),
+        sql`${skillContents.sha256} = "new".value ->> 'sha256'`,
+      ),
+    )})`
 
 /** The skill that an earlier request with the same `Idempotency-Key` created. */
 const repeated = alias(skills, 'repeated')
@@ -92,12 +170,55 @@ const isRepeated = and(
   eq(repeated.organizationId, apiKeys.organizationId),
   eq(repeated.idempotencyKey, idempotencyKey),
 )
+const repeatedSkill: Join = { table: repeated, on: isRepeated }
 
-export const creatable = requiring([{ table: repeated, on: isRepeated }], {
+const isCreatable = {
   isFirstRequest: precondition(isNull(repeated.id), () => idempotencyKeyReused('a new skill')),
-  exceededQuota: withinQuotas({ skills: sql`1`, skillBytes: sql`${sizeBytes}` }),
-  nameIsFree,
-})
+  exceededQuota: withinQuotas({ skills: sql`1`, skillBytes: addedBytes }),
+  nameIsFree: nameIsFree(),
+}
+
+/** The archive that the request has stored, unless the sweep may delete it soon. */
+const storedArchive: Join = {
+  table: orphanedObjects,
+  on: and(
+    eq(orphanedObjects.objectKey, objectKey),
+    gt(orphanedObjects.deleteAfter, sql.placeholder('notSweptBefore')),
+  ),
+}
+const archiveIsStored = uncheckedPrecondition(
+  isNotNull(orphanedObjects.objectKey),
+  () => new ApiError('upload_expired', 'Storing the archive took more than an hour. Try again.'),
+)
+
+/** Adds the archive that the request is about to store to the orphans, so that the sweep deletes it if it is not recorded. */
+function beginArchive({ rows }: Pick<Preconditions, 'rows'>, condition?: SQL) {
+  return guarded(() =>
+    query
+      .insert(orphanedObjects)
+      .select(
+        rows(
+          insertRow(orphanedObjects, {
+            objectKey: sql`'skills/' || ${apiKeys.organizationId} || '/' || ${sql.placeholder('objectId')}`,
+            deleteAfter,
+          }),
+          condition,
+        ),
+      )
+      // A retry after a commit that was not confirmed finds the row.
+      .onConflictDoUpdate({
+        target: orphanedObjects.objectKey,
+        set: { deleteAfter: excluded('deleteAfter') },
+      })
+      .returning({ objectKey: orphanedObjects.objectKey }),
+  )
+}
+
+export const beginnable = requiring([repeatedSkill], isCreatable)
+
+export const beginCreation = beginArchive(beginnable)
+
+export const creatable = requiring([repeatedSkill, storedArchive], { ...isCreatable, archiveIsStored })
 
 export const insertSkill = guardedChange(() =>
   query.insert(skills).select(
@@ -107,6 +228,8 @@ export const insertSkill = guardedChange(() =>
         id: skillId,
         name,
         description,
+        version: sql`1`,
+        latestVersion: sql`1`,
         revision,
         createdAt: now,
         updatedAt: now,
@@ -120,31 +243,64 @@ export const insertSkill = guardedChange(() =>
 /** The skill that this request created or changed. */
 const isWritten = and(isNamed, eq(skills.revision, revision))
 
-/** A chunk of the request's files. */
-export const FILES = chunkOf('id', 'filename', 'content')
-
-export const putFiles = guarded(() =>
+export const insertVersion = guarded(() =>
   query
-    .insert(skillFiles)
+    .insert(skillVersions)
     .select(
       authorized
         .rows(
-          insertRow(skillFiles, {
+          insertRow(skillVersions, {
             organizationId: skills.organizationId,
             skillId: skills.id,
-            filename: FILES.column('filename'),
-            id: FILES.column('id'),
-            content: FILES.column('content'),
+            version: skills.version,
+            name: skills.name,
+            description: skills.description,
+            digest: sql.placeholder('digest'),
+            objectKey,
+            archiveBytes: sql`cast(${sql.placeholder('archiveBytes')} as integer)`,
+            files,
+            message: sql.placeholder('message'),
+            apiKeyId: apiKeys.id,
+            userId: apiKeys.userId,
+            createdAt: now,
+          }),
+        )
+        .innerJoin(skills, isWritten),
+    )
+    // Of a retry after a commit that was not confirmed.
+    .onConflictDoNothing(),
+)
+
+/** A chunk of the new version's contents. */
+export const CONTENTS = chunkOf('sha256', 'content')
+
+export const putContents = guarded(() =>
+  query
+    .insert(skillContents)
+    .select(
+      authorized
+        .rows(
+          insertRow(skillContents, {
+            organizationId: skills.organizationId,
+            skillId: skills.id,
+            sha256: CONTENTS.column('sha256'),
+            content: CONTENTS.column('content'),
           }),
         )
         .innerJoin(skills, isWritten)
-        .innerJoin(FILES.table, isNotNull(FILES.column('filename'))),
+        .innerJoin(CONTENTS.table, isNotNull(CONTENTS.column('sha256'))),
     )
-    .onConflictDoUpdate({
-      target: [skillFiles.organizationId, skillFiles.skillId, skillFiles.filename],
-      set: { content: excluded('content') },
-      setWhere: ne(skillFiles.content, excluded('content')),
-    }),
+    .onConflictDoNothing(),
+)
+
+const writtenOrganization = authorized
+  .rows({ organizationId: skills.organizationId })
+  .innerJoin(skills, isWritten)
+
+export const removeArchiveFromOrphans = guarded(() =>
+  query
+    .delete(orphanedObjects)
+    .where(and(eq(orphanedObjects.objectKey, objectKey), sql`${writtenOrganization} is not null`)),
 )
 
 /** The skill that this request created, or an earlier one with the same `Idempotency-Key` and an equal body. */
@@ -161,59 +317,245 @@ export const selectCreated = guarded(() => authorized.rows(withRevision).innerJo
 
 export const selectCreatedFiles = guarded(() => selectFilesWhere(isCreated))
 
-const storedBytes = sql`${query
-  .select({ bytes: sql`coalesce(sum(octet_length(${skillFiles.content})), 0)` })
-  .from(skillFiles)
-  .where(isOfSkill)}`
+const currentVersion: Join = { table: skillVersions, on: isCurrent }
+/** The demo's skill has no version at first. */
+const isChanged = sql`${skillVersions.files} is not ${files}`
 
-export const updatable = requiring([namedSkill], {
+const isChangeable = {
   skillExists,
-  exceededQuota: withinQuotas({
-    skillBytes: sql`case when ${sizeBytes} is null then 0 else ${sizeBytes} - ${storedBytes} end`,
-  }),
-  nameIsFree,
+  exceededQuota: withinQuotas({ skillBytes: addedBytes }),
+  nameIsFree: nameIsFree(),
   ...editedCopyIsCurrent,
+}
+
+/** Of a change, before its archive is stored. */
+export const changeable = requiring([namedSkill, currentVersion], isChangeable)
+
+export const beginChange = beginArchive(changeable, isChanged)
+
+export const updatable = requiring([namedSkill, currentVersion, storedArchive], {
+  ...isChangeable,
+  archiveIsStored,
 })
 
-/** A value that is null stays as it is. */
 export const updateSkill = guardedChange(() =>
   query
     .update(skills)
     .set({
-      name: sql`coalesce(${name}, ${skills.name})`,
-      description: sql`coalesce(${description}, ${skills.description})`,
+      name: sql`${name}`,
+      description: sql`${description}`,
+      version: sql`${skills.latestVersion} + 1`,
+      latestVersion: sql`${skills.latestVersion} + 1`,
       revision: sql`${revision}`,
       updatedAt: sql`${now}`,
     })
-    .where(and(eq(skills.organizationId, updatable.organizationId), eq(skills.id, skillId)))
-    .returning(withRevision),
-)
-
-/** Deletes the files whose names are not among the request's. */
-export const deleteOtherFiles = guarded(() =>
-  query
-    .delete(skillFiles)
     .where(
       and(
         eq(
-          skillFiles.organizationId,
-          authorized.rows({ organizationId: skills.organizationId }).innerJoin(skills, isWritten),
+          skills.organizationId,
+          sql`${updatable.rows({ organizationId: skills.organizationId }, isChanged)}`,
         ),
-        eq(skillFiles.skillId, skillId),
-        sql`${skillFiles.filename} not in (select value from json_each(${sql.placeholder('filenames')}))`,
+        eq(skills.id, skillId),
       ),
     ),
 )
 
-export const selectUpdatedFiles = guarded(() => selectFilesWhere(isWritten))
+/** SQLite has no OFFSET without LIMIT. After the limit was lowered, the next updates remove the rest. */
+const MOST_REMOVED = 1000
+
+const older = alias(skillVersions, 'older')
+/** The oldest versions that are too many, without the current one. */
+const tooMany = authorized
+  .rows({ version: older.version })
+  .innerJoin(skills, isWritten)
+  .innerJoin(older, and(isVersionOf(older as never, skills), ne(older.version, skills.version)))
+  .orderBy(desc(older.version))
+  .limit(MOST_REMOVED)
+  .offset(sql.placeholder('othersKept'))
+
+/** They stay if a feed names them. The feeds are read only if there are too many versions. */
+const isTooOld = and(
+  eq(skillVersions.organizationId, writtenOrganization),
+  eq(skillVersions.skillId, skillId),
+  inArray(skillVersions.version, tooMany),
+  sql`${skillVersions.version} not in (select "named".value ->> 'version' from ${skillFeeds}, json_each(${skillFeeds.skills}) as "named"
+    where ${skillFeeds.organizationId} = ${writtenOrganization}
+      and "named".value ->> 'skillId' = ${skillId} and "named".value ->> 'version' is not null)`,
+)
+
+export const addOldArchivesToOrphans = guarded(() =>
+  query
+    .insert(orphanedObjects)
+    .select(
+      query
+        .select(insertRow(orphanedObjects, { objectKey: skillVersions.objectKey, deleteAfter }))
+        .from(skillVersions)
+        .where(isTooOld),
+    )
+    .onConflictDoNothing(),
+)
+
+export const deleteOldVersions = guarded(() => query.delete(skillVersions).where(isTooOld))
+
+/** Of the deleted versions. */
+export const deleteUnusedContents = guarded(() =>
+  query.delete(skillContents).where(
+    and(
+      sql`changes() > 0`,
+      eq(skillContents.organizationId, writtenOrganization),
+      eq(skillContents.skillId, skillId),
+      sql`${skillContents.sha256} not in (select "file".value ->> 'sha256' from ${skillVersions}, ${file}
+        where ${skillVersions.organizationId} = ${writtenOrganization} and ${skillVersions.skillId} = ${skillId})`,
+    ),
+  ),
+)
+
+/** The skill, if its current version has the files of the request. */
+const isUpToDate = and(
+  isNamed,
+  sql`exists ${query
+    .select({ one: sql`1` })
+    .from(skillVersions)
+    .where(and(isCurrent, eq(skillVersions.files, files)))}`,
+)
+
+export const selectUpToDate = guarded(() => authorized.rows(withRevision).innerJoin(skills, isUpToDate))
+
+export const selectUpToDateFiles = guarded(() => selectFilesWhere(isUpToDate))
+
+const namedVersion: Join = {
+  table: skillVersions,
+  on: and(isOfSkill, eq(skillVersions.version, version)),
+}
+const versionExists = precondition(
+  or(isNull(skills.id), isNotNull(skillVersions.version)),
+  () =>
+    new ApiError(
+      'skill_version_not_found',
+      'The skill has no such version. GET /v1/skills/{skillId}/versions lists them.',
+    ),
+)
+
+export const publishable = requiring([namedSkill, namedVersion], {
+  skillExists,
+  versionExists,
+  nameIsFree: nameIsFree(skillVersions.name),
+  ...editedCopyIsCurrent,
+})
+
+const published = alias(skillVersions, 'published')
+const ofPublished = (column: 'name' | 'description') =>
+  sql`${query
+    .select({ [column]: published[column] })
+    .from(published)
+    .where(and(isVersionOf(published as never, skills), eq(published.version, version)))}`
+
+/** Changes nothing if the version is the current one. */
+export const publish = guardedChange(() =>
+  query
+    .update(skills)
+    .set({
+      version,
+      name: ofPublished('name'),
+      description: ofPublished('description'),
+      revision: sql`${revision}`,
+      updatedAt: sql`${now}`,
+    })
+    .where(
+      and(
+        eq(skills.organizationId, publishable.organizationId),
+        eq(skills.id, skillId),
+        ne(skills.version, version),
+      ),
+    ),
+)
+
+/** The skill whose current version is the one to publish now. */
+export const selectPublished = guarded(() =>
+  authorized.rows(withRevision).innerJoin(skills, and(isNamed, eq(skills.version, version))),
+)
+
+/** What a list of versions has. */
+const versionFields = {
+  version: skillVersions.version,
+  name: skillVersions.name,
+  description: skillVersions.description,
+  digest: sql<string>`'sha256:' || ${skillVersions.digest}`.as('digest'),
+  isCurrent: sql<0 | 1>`${eq(skillVersions.version, skills.version)}`.as('isCurrent'),
+  message: skillVersions.message,
+  apiKeyId: skillVersions.apiKeyId,
+  userId: skillVersions.userId,
+  createdAt: skillVersions.createdAt,
+}
+
+export const selectVersions = guarded(() =>
+  readable
+    .rows(versionFields)
+    .innerJoin(skillVersions, and(isOfSkill, lt(skillVersions.version, sql`cast(${cursor} as integer)`)))
+    .orderBy(desc(skillVersions.version))
+    .limit(rowLimit),
+)
+
+export const versionReadable = requiring([namedSkill, namedVersion], { skillExists, versionExists })
+
+export const selectVersion = guarded(() => versionReadable.rows(versionFields))
+
+export const selectVersionFiles = guarded(() =>
+  versionReadable
+    .rows({
+      filename: ofFile<string>('filename'),
+      content: skillContents.content,
+      encoding: ofFile<'utf-8' | 'base64'>('encoding'),
+      executable: ofFile<0 | 1>('executable'),
+      sizeBytes: ofFile<number>('sizeBytes'),
+      sha256: ofFile<string>('sha256'),
+    })
+    .innerJoin(file, sql`true`)
+    .innerJoin(skillContents, contentOfFile)
+    .orderBy(asc(sql`"file".key`)),
+)
+
+/** The version in the query, or the current one. */
+export const archiveReadable = requiring(
+  [
+    namedSkill,
+    {
+      table: skillVersions,
+      on: and(isOfSkill, eq(skillVersions.version, sql`coalesce(${version}, ${skills.version})`)),
+    },
+  ],
+  { skillExists, versionExists },
+)
+
+export const selectArchive = guarded(() =>
+  archiveReadable.rows({
+    name: skillVersions.name,
+    version: skillVersions.version,
+    digest: skillVersions.digest,
+    objectKey: skillVersions.objectKey,
+  }),
+)
 
 export const deletable = requiring([namedSkill], { skillExists, ...editedCopyIsCurrent })
 
-export const deleteFiles = guarded(() =>
+const isDeleted = (table: typeof skillVersions | typeof skillContents) =>
+  and(eq(table.organizationId, deletable.organizationId), eq(table.skillId, skillId))
+
+export const addArchivesToOrphans = guarded(() =>
   query
-    .delete(skillFiles)
-    .where(and(eq(skillFiles.organizationId, deletable.organizationId), eq(skillFiles.skillId, skillId))),
+    .insert(orphanedObjects)
+    .select(
+      query
+        .select(insertRow(orphanedObjects, { objectKey: skillVersions.objectKey, deleteAfter }))
+        .from(skillVersions)
+        .where(isDeleted(skillVersions)),
+    )
+    .onConflictDoNothing(),
 )
+
+export const deleteVersions = guarded(() => query.delete(skillVersions).where(isDeleted(skillVersions)))
+
+export const deleteContents = guarded(() => query.delete(skillContents).where(isDeleted(skillContents)))
 
 export const deleteSkill = guardedChange(() =>
   query

@@ -1,0 +1,124 @@
+/** The folders of skills on this machine, and what was pulled into them. */
+import {
+  type Dirent,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { sha256 } from '../src/crypto/digest.ts'
+
+/** Beside the skills of a folder: what `skills:pull` wrote, a file for each skill. */
+export const RECORDS = '.workspace-skills'
+/** What is not part of a skill, in lower case: some file systems ignore the case. */
+const IGNORED = ['.git', '.ds_store', RECORDS]
+
+/** What one file has: the SHA-256 of its bytes, and whether it is executable. */
+export type Fingerprint = string
+/** By filename. */
+export type Fingerprints = ReadonlyMap<string, Fingerprint>
+
+/** What the last pull wrote into the folder of a skill. */
+export interface PullRecord {
+  /** Of the skill then. Null if the version was not the current one. */
+  readonly etag: string | null
+  readonly files: Fingerprints
+  /** What a pull began to write and did not finish. */
+  readonly pending?: Fingerprints
+}
+
+/** A file or folder, or what else there may be, in the folder of a skill. */
+export interface Entry {
+  /** Relative to the folder. */
+  readonly filename: string
+  readonly path: string
+  readonly kind: 'file' | 'folder' | 'symbolic link' | 'special file'
+}
+
+export function isIgnored(filename: string): boolean {
+  return filename.split('/').some((segment) => IGNORED.includes(segment.toLowerCase()))
+}
+
+export function fingerprintOf(file: { readonly sha256: string; readonly executable: boolean }): Fingerprint {
+  return `${file.sha256}${file.executable ? ' executable' : ''}`
+}
+
+export function areEqual(some: Fingerprints, others: Fingerprints): boolean {
+  return some.size === others.size && some.entries().every(([name, value]) => others.get(name) === value)
+}
+
+/** A folder comes before what is in it. */
+export function entriesBelow(folder: string, prefix = ''): Entry[] {
+  return sortedEntries(folder).flatMap((entry) => {
+    if (isIgnored(entry.name)) return []
+    const path = join(folder, entry.name)
+    const filename = prefix + entry.name
+    const below = entry.isDirectory() ? entriesBelow(path, `${filename}/`) : []
+    return [{ filename, path, kind: kindOf(entry) }, ...below]
+  })
+}
+
+export function sortedEntries(folder: string): Dirent[] {
+  return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function kindOf(entry: Dirent): Entry['kind'] {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  return entry.isSymbolicLink() ? 'symbolic link' : 'special file'
+}
+
+/** As for Git, what the owner may execute is executable. */
+export function readLocalFile(path: string) {
+  const bytes = readFileSync(path)
+  return { bytes, sha256: sha256(bytes), executable: (statSync(path).mode & 0o100) !== 0 }
+}
+
+/** @param folder of the skill. @returns undefined if the skill was not pulled there. */
+export function readRecord(folder: string): PullRecord | undefined {
+  const file = recordFile(folder)
+  if (!existsSync(file)) return undefined
+  try {
+    const { etag, files, pending } = JSON.parse(readFileSync(file, 'utf8'))
+    const mapOf = (object: object) => new Map<string, string>(Object.entries(object))
+    return { etag, files: mapOf(files), ...(pending && { pending: mapOf(pending) }) }
+  } catch {
+    throw new Error(`${file} is damaged; delete it, and pull again`)
+  }
+}
+
+/** Replaces the record as a whole. */
+export function writeRecord(folder: string, record: PullRecord): void {
+  const file = recordFile(folder)
+  mkdirSync(dirname(file), { recursive: true })
+  const replacer = (_: string, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value)
+  const next = `${file}.new`
+  // What an interrupted command left, or a symbolic link.
+  rmSync(next, { force: true })
+  writeFileSync(next, `${JSON.stringify(record, replacer, 2)}\n`, { flag: 'wx' })
+  renameSync(next, file)
+}
+
+function recordFile(folder: string): string {
+  const path = resolve(folder)
+  return join(recordsIn(dirname(path)), `${basename(path)}.json`)
+}
+
+/** @param folder of the skills' folders. @returns the folder of their records, which may not exist. */
+export function recordsIn(folder: string): string {
+  const records = join(folder, RECORDS)
+  if (lstatSync(records, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new Error(`${records} is a symbolic link; allowed: a folder`)
+  }
+  return records
+}
+
+export function countOf({ length }: readonly unknown[]): string {
+  return `${length} ${length === 1 ? 'file' : 'files'}`
+}

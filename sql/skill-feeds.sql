@@ -1,0 +1,440 @@
+-- src/resources/skill-feeds/offered.ts
+
+-- selectAllOffered
+select
+  "skills"."id",
+  "skillVersions"."name",
+  "skillVersions"."description",
+  "skillVersions"."version",
+  "skillVersions"."digest",
+  "skillVersions"."objectKey"
+from
+  "skillFeeds"
+  inner join "apiKeys" on (
+    "apiKeys"."organizationId" = "skillFeeds"."organizationId"
+    and "apiKeys"."id" = "skillFeeds"."apiKeyId"
+  )
+  inner join "skills" on (
+    "skillFeeds"."skills" is null
+    and "skills"."organizationId" = "skillFeeds"."organizationId"
+  )
+  inner join "skillVersions" on (
+    "skillVersions"."organizationId" = "skills"."organizationId"
+    and "skillVersions"."skillId" = "skills"."id"
+    and "skillVersions"."version" = "skills"."version"
+  )
+where
+  (
+    "skillFeeds"."hash" = :hash
+    and (
+      "skillFeeds"."expiresAt" is null
+      or "skillFeeds"."expiresAt" > :now
+    )
+    and "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  )
+order by
+  "skills"."id" asc;
+
+-- selectLiveFeed
+select
+  "skillFeeds"."organizationId"
+from
+  "skillFeeds"
+  inner join "apiKeys" on (
+    "apiKeys"."organizationId" = "skillFeeds"."organizationId"
+    and "apiKeys"."id" = "skillFeeds"."apiKeyId"
+  )
+where
+  (
+    "skillFeeds"."hash" = :hash
+    and (
+      "skillFeeds"."expiresAt" is null
+      or "skillFeeds"."expiresAt" > :now
+    )
+    and "apiKeys"."revokedAt" is null
+    and (
+      "apiKeys"."expiresAt" is null
+      or "apiKeys"."expiresAt" > :now
+    )
+  );
+
+-- selectNamedOffered
+select
+  "skills"."id",
+  "skillVersions"."name",
+  "skillVersions"."description",
+  "skillVersions"."version",
+  "skillVersions"."digest",
+  "skillVersions"."objectKey"
+from
+  "skillFeeds"
+  inner join "apiKeys" on (
+    "apiKeys"."organizationId" = "skillFeeds"."organizationId"
+    and "apiKeys"."id" = "skillFeeds"."apiKeyId"
+  )
+  inner join json_each("skillFeeds"."skills") as "named" on true
+  cross join "skills"
+  inner join "skillVersions" on (
+    "skillVersions"."organizationId" = "skills"."organizationId"
+    and "skillVersions"."skillId" = "skills"."id"
+    and "skillVersions"."version" = coalesce("named".value ->> 'version', "skills"."version")
+  )
+where
+  (
+    (
+      "skillFeeds"."hash" = :hash
+      and (
+        "skillFeeds"."expiresAt" is null
+        or "skillFeeds"."expiresAt" > :now
+      )
+      and "apiKeys"."revokedAt" is null
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" > :now
+      )
+    )
+    and "skills"."organizationId" = "skillFeeds"."organizationId"
+    and "skills"."id" = "named".value ->> 'skillId'
+  )
+order by
+  "named".key asc;
+
+-- selectOneOfAll
+select
+  "skills"."id",
+  "skillVersions"."name",
+  "skillVersions"."description",
+  "skillVersions"."version",
+  "skillVersions"."digest",
+  "skillVersions"."objectKey"
+from
+  "skillFeeds"
+  inner join "apiKeys" on (
+    "apiKeys"."organizationId" = "skillFeeds"."organizationId"
+    and "apiKeys"."id" = "skillFeeds"."apiKeyId"
+  )
+  inner join "skills" on (
+    "skillFeeds"."skills" is null
+    and "skills"."organizationId" = "skillFeeds"."organizationId"
+  )
+  inner join "skillVersions" on (
+    "skillVersions"."organizationId" = "skills"."organizationId"
+    and "skillVersions"."skillId" = "skills"."id"
+    and "skillVersions"."version" = "skills"."version"
+  )
+where
+  (
+    (
+      "skillFeeds"."hash" = :hash
+      and (
+        "skillFeeds"."expiresAt" is null
+        or "skillFeeds"."expiresAt" > :now
+      )
+      and "apiKeys"."revokedAt" is null
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" > :now
+      )
+    )
+    and (
+      "skills"."id" = :skillId
+      and "skillVersions"."version" = cast(:version as integer)
+    )
+  );
+
+-- selectOneOfNamed
+select
+  "skills"."id",
+  "skillVersions"."name",
+  "skillVersions"."description",
+  "skillVersions"."version",
+  "skillVersions"."digest",
+  "skillVersions"."objectKey"
+from
+  "skillFeeds"
+  inner join "apiKeys" on (
+    "apiKeys"."organizationId" = "skillFeeds"."organizationId"
+    and "apiKeys"."id" = "skillFeeds"."apiKeyId"
+  )
+  inner join json_each("skillFeeds"."skills") as "named" on true
+  cross join "skills"
+  inner join "skillVersions" on (
+    "skillVersions"."organizationId" = "skills"."organizationId"
+    and "skillVersions"."skillId" = "skills"."id"
+    and "skillVersions"."version" = coalesce("named".value ->> 'version', "skills"."version")
+  )
+where
+  (
+    (
+      "skillFeeds"."hash" = :hash
+      and (
+        "skillFeeds"."expiresAt" is null
+        or "skillFeeds"."expiresAt" > :now
+      )
+      and "apiKeys"."revokedAt" is null
+      and (
+        "apiKeys"."expiresAt" is null
+        or "apiKeys"."expiresAt" > :now
+      )
+    )
+    and "skills"."organizationId" = "skillFeeds"."organizationId"
+    and "skills"."id" = "named".value ->> 'skillId'
+    and (
+      "skills"."id" = :skillId
+      and "skillVersions"."version" = cast(:version as integer)
+    )
+  );
+
+-- src/resources/skill-feeds/statements.ts
+
+-- creatable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  case
+    when :expiresAt <= :now then :expiresAt
+  end as "pastExpiresAt",
+  (
+    select
+      "named".key
+    from
+      json_each(:skills) as "named"
+    where
+      not exists (
+        select
+          1
+        from
+          "skills"
+        where
+          "skills"."organizationId" = "apiKeys"."organizationId"
+          and "skills"."id" = "named".value ->> 'skillId'
+      )
+    limit
+      1
+  ) as "missingSkill",
+  (
+    select
+      "named".key
+    from
+      json_each(:skills) as "named"
+    where
+      "named".value ->> 'version' is not null
+      and not exists (
+        select
+          1
+        from
+          "skillVersions"
+        where
+          "skillVersions"."organizationId" = "apiKeys"."organizationId"
+          and "skillVersions"."skillId" = "named".value ->> 'skillId'
+          and "skillVersions"."version" = "named".value ->> 'version'
+      )
+    limit
+      1
+  ) as "missingVersion",
+  (
+    select
+      count(*)
+    from
+      "skillFeeds"
+    where
+      "skillFeeds"."organizationId" = "apiKeys"."organizationId"
+  ) < 100 as "isWithinLimit"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- deletable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "skillFeeds"."id" is not null as "feedExists"
+from
+  "apiKeys"
+  left join "skillFeeds" on (
+    "skillFeeds"."organizationId" = "apiKeys"."organizationId"
+    and "skillFeeds"."id" = :feedId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- deleteFeed
+delete from "skillFeeds"
+where
+  (
+    "skillFeeds"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "skillFeeds" on (
+          "skillFeeds"."organizationId" = "apiKeys"."organizationId"
+          and "skillFeeds"."id" = :feedId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("skillFeeds"."id" is not null)
+        )
+    )
+    and "skillFeeds"."id" = :feedId
+  )
+returning
+  "id";
+
+-- insertFeed
+insert into
+  "skillFeeds" ("organizationId", "id", "hash", "name", "skills", "expiresAt", "apiKeyId", "createdAt")
+select
+  "organizationId" as "organizationId",
+  :id as "id",
+  :hash as "hash",
+  :name as "name",
+  :skills as "skills",
+  :expiresAt as "expiresAt",
+  "id" as "apiKeyId",
+  :now as "createdAt"
+from
+  "apiKeys"
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and case
+      when :expiresAt <= :now then :expiresAt
+    end is null
+    and (
+      select
+        "named".key
+      from
+        json_each(:skills) as "named"
+      where
+        not exists (
+          select
+            1
+          from
+            "skills"
+          where
+            "skills"."organizationId" = "apiKeys"."organizationId"
+            and "skills"."id" = "named".value ->> 'skillId'
+        )
+      limit
+        1
+    ) is null
+    and (
+      select
+        "named".key
+      from
+        json_each(:skills) as "named"
+      where
+        "named".value ->> 'version' is not null
+        and not exists (
+          select
+            1
+          from
+            "skillVersions"
+          where
+            "skillVersions"."organizationId" = "apiKeys"."organizationId"
+            and "skillVersions"."skillId" = "named".value ->> 'skillId'
+            and "skillVersions"."version" = "named".value ->> 'version'
+        )
+      limit
+        1
+    ) is null
+    and (
+      (
+        select
+          count(*)
+        from
+          "skillFeeds"
+        where
+          "skillFeeds"."organizationId" = "apiKeys"."organizationId"
+      ) < 100
+    )
+  )
+returning
+  "id",
+  "name",
+  "skills",
+  "expiresAt",
+  "apiKeyId",
+  "createdAt";
+
+-- selectFeeds
+select
+  "skillFeeds"."id",
+  "skillFeeds"."name",
+  "skillFeeds"."skills",
+  "skillFeeds"."expiresAt",
+  "skillFeeds"."apiKeyId",
+  "skillFeeds"."createdAt"
+from
+  "apiKeys"
+  inner join "skillFeeds" on (
+    "skillFeeds"."organizationId" = "apiKeys"."organizationId"
+    and "skillFeeds"."id" > :cursor
+  )
+where
+  (
+    "apiKeys"."hash" = :keyHash
+    and case
+      when "apiKeys"."revokedAt" is not null then 'revoked'
+      when "apiKeys"."expiresAt" <= :now then 'expired'
+    end is null
+    and (
+      :scope is null
+      or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+    )
+  )
+order by
+  "skillFeeds"."id" asc
+limit
+  + :rowLimit;

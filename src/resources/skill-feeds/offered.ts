@@ -1,0 +1,80 @@
+/**
+ * What a feed offers to a client that has its token, in SQL. No API key is sent, so there is no guard of the caller's key: each
+ * statement begins from the hash of the token, and requires that the feed and its API key are live.
+ */
+import { and, asc, eq, gt, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { now } from '../../access/guard.ts'
+import { apiKeys, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
+import { query, unguarded } from '../../db/statement.ts'
+
+/** The feed of a token and the API key that it ends with, while both are live. */
+const isLive = and(
+  eq(skillFeeds.hash, sql.placeholder('hash')),
+  or(isNull(skillFeeds.expiresAt), gt(skillFeeds.expiresAt, now)),
+  isNull(apiKeys.revokedAt),
+  or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
+)
+const itsKey = and(eq(apiKeys.organizationId, skillFeeds.organizationId), eq(apiKeys.id, skillFeeds.apiKeyId))
+
+export const selectLiveFeed = unguarded(() =>
+  query
+    .select({ organizationId: skillFeeds.organizationId })
+    .from(skillFeeds)
+    .innerJoin(apiKeys, itsKey)
+    .where(isLive),
+)
+
+const offered = {
+  id: skills.id,
+  name: skillVersions.name,
+  description: skillVersions.description,
+  version: skillVersions.version,
+  digest: skillVersions.digest,
+  objectKey: skillVersions.objectKey,
+}
+
+const isOfFeed = eq(skills.organizationId, skillFeeds.organizationId)
+
+function isVersionOfSkill(version: SQLWrapper) {
+  return and(
+    eq(skillVersions.organizationId, skills.organizationId),
+    eq(skillVersions.skillId, skills.id),
+    eq(skillVersions.version, version),
+  )
+}
+
+/** No rows if the feed names its skills. */
+const selectAll = (condition?: SQL) =>
+  query
+    .select(offered)
+    .from(skillFeeds)
+    .innerJoin(apiKeys, itsKey)
+    .innerJoin(skills, and(isNull(skillFeeds.skills), isOfFeed))
+    .innerJoin(skillVersions, isVersionOfSkill(skills.version))
+    .where(and(isLive, condition))
+
+/** No rows if the feed does not name its skills. */
+const selectNamed = (condition?: SQL) =>
+  query
+    .select(offered)
+    .from(skillFeeds)
+    .innerJoin(apiKeys, itsKey)
+    .innerJoin(sql`json_each(${skillFeeds.skills}) as "named"`, sql`true`)
+    // SQLite does not reorder a cross join. Otherwise it may read all skills of the organization first.
+    .crossJoin(skills)
+    .innerJoin(skillVersions, isVersionOfSkill(sql`coalesce("named".value ->> 'version', ${skills.version})`))
+    .where(and(isLive, isOfFeed, sql`${skills.id} = "named".value ->> 'skillId'`, condition))
+
+/** In order of creation. */
+export const selectAllOffered = unguarded(() => selectAll().orderBy(asc(skills.id)))
+/** In the order of the feed. */
+export const selectNamedOffered = unguarded(() => selectNamed().orderBy(asc(sql`"named".key`)))
+
+const isRequested = and(
+  eq(skills.id, sql.placeholder('skillId')),
+  // D1 binds every number as a float.
+  eq(skillVersions.version, sql`cast(${sql.placeholder('version')} as integer)`),
+)
+
+export const selectOneOfAll = unguarded(() => selectAll(isRequested))
+export const selectOneOfNamed = unguarded(() => selectNamed(isRequested))

@@ -1,0 +1,123 @@
+/** The feeds of an organization, in SQL. */
+import { and, asc, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import { now } from '../../access/guard.ts'
+import {
+  authorized,
+  type Join,
+  precondition,
+  preconditionUnless,
+  requiring,
+} from '../../access/preconditions.ts'
+import { insertRow } from '../../db/rows.ts'
+import { apiKeys, skillFeeds, skills, skillVersions } from '../../db/schema.ts'
+import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
+
+/** Of an organization. */
+const MAX_FEEDS = 100
+
+const feedId = sql.placeholder('feedId')
+const expiresAt = sql.placeholder('expiresAt')
+const named = sql.placeholder('skills')
+
+const fields = {
+  id: skillFeeds.id,
+  name: skillFeeds.name,
+  skills: skillFeeds.skills,
+  expiresAt: skillFeeds.expiresAt,
+  apiKeyId: skillFeeds.apiKeyId,
+  createdAt: skillFeeds.createdAt,
+}
+
+const isOwn = eq(skillFeeds.organizationId, apiKeys.organizationId)
+
+/** The position of a skill that the request names and the organization does not have. */
+const missingSkill = sql<number | null>`(select "named".key from json_each(${named}) as "named"
+  where not exists (select 1 from ${skills} where ${skills.organizationId} = ${apiKeys.organizationId}
+    and ${skills.id} = "named".value ->> 'skillId') limit 1)`
+
+/** The position of a skill that the request names with a version that it does not have. */
+const missingVersion = sql<number | null>`(select "named".key from json_each(${named}) as "named"
+  where "named".value ->> 'version' is not null and not exists (select 1 from ${skillVersions}
+    where ${skillVersions.organizationId} = ${apiKeys.organizationId}
+      and ${skillVersions.skillId} = "named".value ->> 'skillId'
+      and ${skillVersions.version} = "named".value ->> 'version') limit 1)`
+
+export const creatable = requiring([], {
+  pastExpiresAt: preconditionUnless(
+    sql<string | null>`case when ${expiresAt} <= ${now} then ${expiresAt} end`,
+    (_, time) =>
+      new ApiError(
+        'invalid_input',
+        `expiresAt is not in the future; got "${time}"; allowed: a time after now.`,
+      ),
+  ),
+  missingSkill: preconditionUnless(
+    missingSkill,
+    (_, index) =>
+      new ApiError(
+        'skill_not_found',
+        `skills.${index}.skillId is not the ID of a skill of the organization. GET /v1/skills lists them.`,
+      ),
+  ),
+  missingVersion: preconditionUnless(
+    missingVersion,
+    (_, index) =>
+      new ApiError(
+        'skill_version_not_found',
+        `skills.${index}.version is not a version of the skill. GET /v1/skills/{skillId}/versions lists them.`,
+      ),
+  ),
+  isWithinLimit: precondition(
+    sql`(select count(*) from ${skillFeeds} where ${isOwn}) < ${sql.raw(String(MAX_FEEDS))}`,
+    () =>
+      new ApiError(
+        'skill_feed_limit',
+        `The organization has reached the limit of feeds: ${MAX_FEEDS}. Delete one first.`,
+      ),
+  ),
+})
+
+export const insertFeed = guardedChange(() =>
+  query
+    .insert(skillFeeds)
+    .select(
+      creatable.rows(
+        insertRow(skillFeeds, {
+          organizationId: apiKeys.organizationId,
+          id: sql.placeholder('id'),
+          hash: sql.placeholder('hash'),
+          name: sql.placeholder('name'),
+          skills: named,
+          expiresAt,
+          apiKeyId: apiKeys.id,
+          createdAt: now,
+        }),
+      ),
+    )
+    .returning(fields),
+)
+
+export const selectFeeds = guarded(() =>
+  authorized
+    .rows(fields)
+    .innerJoin(skillFeeds, and(isOwn, gt(skillFeeds.id, sql.placeholder('cursor'))))
+    .orderBy(asc(skillFeeds.id))
+    .limit(sql.placeholder('rowLimit')),
+)
+
+const namedFeed: Join = { table: skillFeeds, on: and(isOwn, eq(skillFeeds.id, feedId)) }
+
+export const deletable = requiring([namedFeed], {
+  feedExists: precondition(
+    isNotNull(skillFeeds.id),
+    () => new ApiError('skill_feed_not_found', 'There is no feed with this feedId.'),
+  ),
+})
+
+export const deleteFeed = guardedChange(() =>
+  query
+    .delete(skillFeeds)
+    .where(and(eq(skillFeeds.organizationId, deletable.organizationId), eq(skillFeeds.id, feedId)))
+    .returning({ id: skillFeeds.id }),
+)
