@@ -135,10 +135,10 @@ describe('describeProblems', () => {
   it('writes sizes in KiB and MiB', () => {
     const ofContent = (content: string) => ofSkill({ files: [{ filename: 'a', content }] })
     expect(ofContent('x'.repeat(2 ** 20 + 1))).toBe(
-      'files.0.content is too large; got 1048577 bytes; allowed: text of up to 1 MiB.',
+      'files.0.content is too large; got 1048577 bytes; allowed: up to 1 MiB.',
     )
     expect(ofContent('x'.repeat(2 ** 21 + 1))).toBe(
-      'files.0.content is too large; got more than 1 MiB; allowed: text of up to 1 MiB.',
+      'files.0.content is too large; got more than 1 MiB; allowed: up to 1 MiB.',
     )
   })
 
@@ -164,7 +164,7 @@ describe('describeProblems', () => {
         'placement.target.id is missing; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
     )
     expect(ofPin({})).toBe('placement is missing; allowed: an object with target, position.')
-    expect(ofSkill({ files: undefined })).toBe('files is missing; allowed: an array of up to 200 files.')
+    expect(ofSkill({ files: undefined })).toBe('files is missing; allowed: an array of up to 500 files.')
   })
 
   it('names the values of a boolean', () => {
@@ -222,7 +222,7 @@ describe('describeProblems', () => {
       'projectIds.1 is not a string; got 7; allowed: 1 to 255 characters.',
     )
     expect(ofSkill({ files: [{ filename: 'SKILL.md', content: 7 }] })).toBe(
-      'files.0.content is not a string; got 7; allowed: text of up to 1 MiB.',
+      'files.0.content is not a string; got 7; allowed: up to 1 MiB.',
     )
   })
 
@@ -236,9 +236,9 @@ describe('describeProblems', () => {
   })
 
   it('counts the items of a list that has too many', () => {
-    const files = Array.from({ length: 201 }, (_, index) => ({ filename: `${index}`, content: '' }))
+    const files = Array.from({ length: 501 }, (_, index) => ({ filename: `${index}`, content: '' }))
     expect(ofSkill({ files })).toBe(
-      'files has too many items; got an array of length 201; allowed: an array of up to 200 files.',
+      'files has too many items; got an array of length 501; allowed: an array of up to 500 files.',
     )
   })
 })
@@ -259,14 +259,14 @@ describe('an unknown property', () => {
   it('of a list item is answered with the known properties of an item', () => {
     const file = { filename: 'SKILL.md', content: '' }
     expect(ofSkill({ files: [file, { filename: 'a.md', content: '', path: 'a.md' }] })).toBe(
-      'files.1.path is not a known property; known: filename, content.',
+      'files.1.path is not a known property; known: filename, content, encoding, executable.',
     )
   })
 
   it('of an update is answered with the known properties', () => {
     const files = [{ filename: 'SKILL.md', content: '', path: 'SKILL.md' }]
     expect(problemsOf(updateSkillContract, 'body', { files })).toBe(
-      'files.0.path is not a known property; known: filename, content.',
+      'files.0.path is not a known property; known: filename, content, encoding, executable.',
     )
     expect(problemsOf(projectScheduleContracts.update, 'body', { paused: true })).toMatch(
       /^paused is not a known property; known: cron, timezone, enabled/,

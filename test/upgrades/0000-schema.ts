@@ -25,6 +25,8 @@ import {
 } from './schema-version.ts'
 
 const revision = '7d1e4c70a3529b3f'
+/** The passes after these are due after the tick of the tests. */
+const PASSES_DUE = '2026-03-28T18:00:00.000Z'
 const times = { createdAt: WRITTEN, updatedAt: CHANGED }
 const enabled = { enabledAt: WRITTEN }
 
@@ -250,8 +252,8 @@ export const initial: SchemaVersion = {
       },
     ],
     passes: [
-      { name: 'next runs', dueAt: CHANGED, cursor: JSON.stringify([ACME, 'agent', REVIEWER, uuid(411)]) },
-      { name: 'retention', dueAt: CHANGED, cursor: '' },
+      { name: 'next runs', dueAt: PASSES_DUE, cursor: JSON.stringify([ACME, 'agent', REVIEWER, uuid(411)]) },
+      { name: 'retention', dueAt: PASSES_DUE, cursor: '' },
     ],
     lastTick: [{ id: 1, scheduledAt: CHANGED }],
     auditEvents: [
