@@ -238,12 +238,16 @@ const LARGEST_SKILLS: Readonly<Record<string, () => Body>> = {
 const ofLargestSkills = (askWith: (bodyOf: () => Body) => Ask) =>
   Object.fromEntries(Object.entries(LARGEST_SKILLS).map(([what, bodyOf]) => [what, askWith(bodyOf)]))
 
-const newLargestSkill =
+/** @param part of the path after the skill. */
+const newLargestSkillAt =
+  (part: string) =>
   (bodyOf: () => Body): Ask =>
   async ({ usual: { place } }) => ({
     place,
-    path: `/v1/skills/${await place.send('POST', '/v1/skills', bodyOf())}`,
+    path: `/v1/skills/${await place.send('POST', '/v1/skills', bodyOf())}${part}`,
   })
+const newLargestSkill = newLargestSkillAt('')
+const NEW_FEED = json({ name: 'Bench' })
 
 const LARGEST_FILE = Buffer.alloc(95_000_000)
 const LARGEST_PICTURE = Buffer.concat([PICTURE, Buffer.alloc(5 * MEBIBYTE - PICTURE.byteLength)])
@@ -457,6 +461,36 @@ const asks: Readonly<Record<string, Asks>> = {
       () => json({ files: newSkill().files }),
     ),
     worst: ofLargestSkills((bodyOf) => usual(({ skills }) => `/v1/skills/${skills[0]}`, bodyOf)),
+  },
+  listSkillVersions: { typical: usual(({ skills }, index) => `/v1/skills/${at(skills, index)}/versions`) },
+  retrieveSkillVersion: {
+    typical: usual(({ skills }, index) => `/v1/skills/${at(skills, index)}/versions/1`),
+    worst: ofLargestSkills(newLargestSkillAt('/versions/1')),
+  },
+  publishSkillVersion: {
+    typical: async ({ usual: { place } }) => {
+      const skill = `/v1/skills/${await place.send('POST', '/v1/skills', json(newSkill()))}`
+      await place.send('PATCH', skill, json({ files: newSkill().files }))
+      return { place, path: `${skill}/publish`, ...json({ version: 1 }) }
+    },
+  },
+  retrieveSkillArchive: {
+    typical: usual(({ skills }, index) => `/v1/skills/${at(skills, index)}/archive`),
+    worst: ofLargestSkills(newLargestSkillAt('/archive')),
+  },
+  // An organization has up to 100 feeds, so each request has an organization of its own.
+  createSkillFeed: {
+    typical: async (places, index) => {
+      const { place } = await places.other(index)
+      return { place, path: '/v1/skill-feeds', ...NEW_FEED }
+    },
+  },
+  listSkillFeeds: { typical: usual(() => '/v1/skill-feeds') },
+  deleteSkillFeed: {
+    typical: async (places, index) => {
+      const { place } = await places.other(index)
+      return { place, path: `/v1/skill-feeds/${await place.send('POST', '/v1/skill-feeds', NEW_FEED)}` }
+    },
   },
   deleteSkill: {
     typical: async ({ usual: { place } }) => ({
