@@ -1034,7 +1034,7 @@ export interface paths {
         put?: never;
         /**
          * Create a feed of skills
-         * @description Creates an address from which installers of skills, such as `npx skills add`, install without an API key. Whoever has the address can read the skills. The feed ends when it is deleted, when it expires, or when the API key that made it is revoked or expires. Rotating that key keeps the feed.
+         * @description Creates an address from which installers of skills, such as `npx skills add`, install without an API key. Anyone who has the address can read the skills. The feed ends when it is deleted, when it expires, or when the API key that made it is revoked or expires. Rotating that key keeps the feed.
          *
          *     Scope: `skill-feeds:write`.
          */

@@ -24,6 +24,19 @@ export const FIRST_LEASE_MS = 5 * 60_000
 /** The largest batch that a queue accepts. */
 const BATCH_SIZE = 100
 
+/** Puts each run into the queue for its run endpoint, in order. */
+export async function enqueueByEndpoint<Run extends RunReference>(
+  { RUNS, SLOW_RUNS }: Readonly<Record<'RUNS' | 'SLOW_RUNS', Queue<RunMessage>>>,
+  runs: readonly Run[],
+  isSlow: (run: Run) => boolean,
+): Promise<void> {
+  await enqueueRuns(
+    RUNS,
+    runs.filter((run) => !isSlow(run)),
+  )
+  await enqueueRuns(SLOW_RUNS, runs.filter(isSlow), true)
+}
+
 /** Puts runs into a queue, in order. */
 export async function enqueueRuns(
   queue: Queue<RunMessage>,
@@ -40,7 +53,8 @@ export async function enqueueRuns(
 function messagesOf(runs: readonly RunReference[]): RunReference[][] {
   const messages: RunReference[][] = []
   const latest = new Map<string, RunReference[]>()
-  for (const run of runs) {
+  for (const { organizationId, id, attempts } of runs) {
+    const run = { organizationId, id, attempts }
     const message = latest.get(run.organizationId)
     if (message && message.length < RUNS_A_MESSAGE) {
       message.push(run)

@@ -97,7 +97,10 @@ function objectsOf(backup: DatabaseSync): StoredObject[] {
        UNION ALL SELECT "objectKey", "archiveBytes" FROM "skillVersions"`,
     )
     .all()
-  return rows as unknown as StoredObject[]
+  return rows.map(({ key, sizeBytes }) => ({
+    key: String(key),
+    sizeBytes: sizeBytes === null ? null : Number(sizeBytes),
+  }))
 }
 
 /** @throws if the file would be outside of the folder. */

@@ -3,8 +3,9 @@
  * table `passes` where the next tick continues.
  */
 import { and, eq, sql } from 'drizzle-orm'
+import type { Database } from './database.ts'
 import { passes } from './schema.ts'
-import { query, unguarded, type Values } from './statement.ts'
+import { query, runBatch, unguarded, type Values } from './statement.ts'
 
 /** The pass that computes next runs again (resources/schedules/firing/refresh-next-runs.ts). */
 export const NEXT_RUNS_PASS = 'next runs'
@@ -19,6 +20,12 @@ export const selectPass = unguarded(() =>
 )
 
 export type Pass = NonNullable<(typeof selectPass)['row']>
+
+/** The pass, if it is due. */
+export async function duePass(database: Database, pass: string, now: string): Promise<Pass | undefined> {
+  const [[current = { dueAt: now, cursor: '' }]] = await runBatch(database, [selectPass], { pass })
+  return current.dueAt > now ? undefined : current
+}
 
 /** Begins a pass that has no row. */
 export const insertPass = unguarded(() =>

@@ -4,7 +4,7 @@ import type { TickEnvironment } from '../db/database.ts'
 import { jsonRows } from '../db/rows.ts'
 import { runEndpoints, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
-import { enqueueRuns, type RunReference } from '../queue.ts'
+import { enqueueByEndpoint } from '../queue.ts'
 import { isRunEndpointOf } from '../resources/schedules/joins.ts'
 
 const PAGE_SIZE = 1000
@@ -31,8 +31,6 @@ export const selectToSend = unguarded(() =>
     .limit(PAGE_SIZE),
 )
 
-type RunToSend = NonNullable<(typeof selectToSend)['row']>
-
 const sent = jsonRows('sent', 'organizationId', 'id', 'hasEndpoint')
 
 /** Without a run endpoint, runs wait to be pulled. */
@@ -47,20 +45,15 @@ export const leaseSent = unguarded(() =>
 )
 
 /** Sends some pages. If the lease is not stored after the queue took the runs, they are sent twice and not lost. */
-export async function sendRuns({ DB, RUNS, SLOW_RUNS }: TickEnvironment, instant: Date): Promise<void> {
+export async function sendRuns({ DB, ...queues }: TickEnvironment, instant: Date): Promise<void> {
   const values = {
     now: instant.toISOString(),
     leaseExpiresAt: new Date(instant.getTime() + LEASE_MS).toISOString(),
   }
   let [toSend] = await runBatch(DB, [selectToSend], values)
   for (let page = 0; toSend.length > 0 && page < PAGES_A_TICK; page++) {
-    await enqueueRuns(RUNS, sendable(toSend, 0))
-    await enqueueRuns(SLOW_RUNS, sendable(toSend, 1), true)
+    const sendable = toSend.filter(({ hasEndpoint }) => hasEndpoint === 1)
+    await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1)
     ;[, toSend] = await runBatch(DB, [leaseSent, selectToSend], { ...values, ...sent.values(toSend) })
   }
-}
-
-/** The runs that have a run endpoint, slow or not. */
-function sendable(rows: readonly RunToSend[], slow: 0 | 1): RunReference[] {
-  return rows.flatMap(({ hasEndpoint, isSlow, ...run }) => (hasEndpoint && isSlow === slow ? [run] : []))
 }

@@ -5,7 +5,7 @@
 
 import { asc, gt, lt, type SQL, sql } from 'drizzle-orm'
 import type { TickEnvironment } from '../db/database.ts'
-import { insertPass, movedOn, movePass, selectPass } from '../db/pass.ts'
+import { duePass, insertPass, movedOn, movePass } from '../db/pass.ts'
 import { auditEvents, organizations, runs } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { startOfIds } from '../db/time-ids.ts'
@@ -59,9 +59,8 @@ export async function deleteExpired({ DB }: TickEnvironment, instant: Date): Pro
   const oldestEvent = new Date(instant.getTime() - AUDIT_EVENTS_KEPT_MS).toISOString()
   const oldest = { oldestRun, oldestRunId: startOfIds(oldestRun), oldestEventId: startOfIds(oldestEvent) }
 
-  const now = instant.toISOString()
-  let [[current = { dueAt: now, cursor: '' }]] = await runBatch(DB, [selectPass], { pass })
-  if (current.dueAt > now) return
+  let current = await duePass(DB, pass, instant.toISOString())
+  if (!current) return
 
   const { dueAt } = current
   let [, page] = await runBatch(DB, [insertPass, selectOrganizations], { pass, dueAt, after: current.cursor })

@@ -1,11 +1,8 @@
 import { unpackTar } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/crypto/digest.ts'
-import {
-  type ArchivedFile,
-  archiveOf,
-  problemOfArchivedFilename,
-} from '../../src/resources/skills/archive.ts'
+import { type ArchivedFile, archiveOf } from '../../src/resources/skills/archive.ts'
+import { problemOfArchivedFilename } from '../../src/resources/skills/archived-filename.ts'
 
 const fileOf = (filename: string, content = '', isExecutable = false): ArchivedFile => ({
   filename,

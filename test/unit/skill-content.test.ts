@@ -7,10 +7,13 @@ import {
   problemOfContent,
   readContent,
   type SentContent,
-  shownContentOf,
+  type StoredContent,
 } from '../../src/resources/skills/content.ts'
 
 const MEBIBYTE = 2 ** 20
+/** As a response shows it (`selectFilesWhere` in statements.ts). */
+const shownContentOf = ({ content, encoding }: StoredContent) =>
+  encoding === 'base64' ? DATA_URL_START + content : content
 const base64Of = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 const inBase64 = (bytes: Uint8Array): SentContent => ({ content: base64Of(bytes), encoding: 'base64' })
 const problemOf = (content: string, encoding?: SentContent['encoding']) =>

@@ -16,6 +16,7 @@ import { excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, orphanedObjects, sessionFiles, sessions } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
+import { writtenObject } from '../../objects/orphans.ts'
 
 const sessionId = sql.placeholder('sessionId')
 const fileId = sql.placeholder('fileId')
@@ -130,17 +131,8 @@ export const beginUpload = guarded(() =>
     .returning({ objectKey: orphanedObjects.objectKey }),
 )
 
-/** The object of the upload, unless the sweep may delete it soon. */
-const uploadedObject: Join = {
-  table: orphanedObjects,
-  on: and(
-    eq(orphanedObjects.objectKey, objectKey),
-    gt(orphanedObjects.deleteAfter, sql.placeholder('notSweptBefore')),
-  ),
-}
-
 export const recordable = requiring(
-  [...uploadJoins, uploadedObject],
+  [...uploadJoins, writtenObject],
   {
     ...uploadPreconditions,
     isInTime: uncheckedPrecondition(

@@ -96,11 +96,6 @@ export function contentOf(bytes: Uint8Array, base64?: string): StoredContent {
   return { content: base64 ?? buffer.toString('base64'), encoding: 'base64' }
 }
 
-/** The `content` of a file in a response. */
-export function shownContentOf({ content, encoding }: StoredContent): string {
-  return encoding === 'base64' ? DATA_URL_START + content : content
-}
-
 /** The bytes of a file in a response. */
 export function bytesOfShown(content: string): Uint8Array {
   return content.startsWith(DATA_URL_START)

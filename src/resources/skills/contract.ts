@@ -20,7 +20,7 @@ import {
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { describeSize } from '../../http/problems.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_ETAG, STORE_UNAVAILABLE } from '../../http/statuses.ts'
-import { problemOfArchivedFilename } from './archive.ts'
+import { problemOfArchivedFilename } from './archived-filename.ts'
 import { problemOfContent, type SentContent } from './content.ts'
 import { EXAMPLE_SKILL_NAME, skillDescription, skillName } from './fields.ts'
 

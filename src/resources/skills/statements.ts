@@ -39,6 +39,7 @@ import {
 } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
+import { writtenObject } from '../../objects/orphans.ts'
 import { DATA_URL_START } from './content.ts'
 import type { StoredFile } from './version.ts'
 
@@ -64,9 +65,9 @@ const rowLimit = sql.placeholder('rowLimit')
 const isNamed = and(eq(skills.organizationId, apiKeys.organizationId), eq(skills.id, skillId))
 const namedSkill: Join = { table: skills, on: isNamed }
 
-const isVersionOf = (versions: typeof skillVersions, skill: typeof skills) =>
-  and(eq(versions.organizationId, skill.organizationId), eq(versions.skillId, skill.id))
-const isOfSkill = isVersionOf(skillVersions, skills)
+const isVersionOfSkill = (versions: Record<'organizationId' | 'skillId', SQLWrapper>) =>
+  and(eq(versions.organizationId, skills.organizationId), eq(versions.skillId, skills.id))
+const isOfSkill = isVersionOfSkill(skillVersions)
 const isCurrent = and(isOfSkill, eq(skillVersions.version, skills.version))
 
 const fields = {
@@ -178,14 +179,6 @@ const isCreatable = {
   nameIsFree: nameIsFree(),
 }
 
-/** The archive that the request has stored, unless the sweep may delete it soon. */
-const storedArchive: Join = {
-  table: orphanedObjects,
-  on: and(
-    eq(orphanedObjects.objectKey, objectKey),
-    gt(orphanedObjects.deleteAfter, sql.placeholder('notSweptBefore')),
-  ),
-}
 const archiveIsStored = uncheckedPrecondition(
   isNotNull(orphanedObjects.objectKey),
   () => new ApiError('upload_expired', 'Storing the archive took more than an hour. Try again.'),
@@ -218,7 +211,7 @@ export const beginnable = requiring([repeatedSkill], isCreatable)
 
 export const beginCreation = beginArchive(beginnable)
 
-export const creatable = requiring([repeatedSkill, storedArchive], { ...isCreatable, archiveIsStored })
+export const creatable = requiring([repeatedSkill, writtenObject], { ...isCreatable, archiveIsStored })
 
 export const insertSkill = guardedChange(() =>
   query.insert(skills).select(
@@ -333,7 +326,7 @@ export const changeable = requiring([namedSkill, currentVersion], isChangeable)
 
 export const beginChange = beginArchive(changeable, isChanged)
 
-export const updatable = requiring([namedSkill, currentVersion, storedArchive], {
+export const updatable = requiring([namedSkill, currentVersion, writtenObject], {
   ...isChangeable,
   archiveIsStored,
 })
@@ -368,7 +361,7 @@ const older = alias(skillVersions, 'older')
 const tooMany = authorized
   .rows({ version: older.version })
   .innerJoin(skills, isWritten)
-  .innerJoin(older, and(isVersionOf(older as never, skills), ne(older.version, skills.version)))
+  .innerJoin(older, and(isVersionOfSkill(older), ne(older.version, skills.version)))
   .orderBy(desc(older.version))
   .limit(MOST_REMOVED)
   .offset(sql.placeholder('othersKept'))
@@ -383,17 +376,21 @@ const isTooOld = and(
       and "named".value ->> 'skillId' = ${skillId} and "named".value ->> 'version' is not null)`,
 )
 
-export const addOldArchivesToOrphans = guarded(() =>
-  query
-    .insert(orphanedObjects)
-    .select(
-      query
-        .select(insertRow(orphanedObjects, { objectKey: skillVersions.objectKey, deleteAfter }))
-        .from(skillVersions)
-        .where(isTooOld),
-    )
-    .onConflictDoNothing(),
-)
+/** Adds the archives of versions that are about to be deleted to the orphans. */
+const orphanArchives = (isRemoved: () => SQL | undefined) =>
+  guarded(() =>
+    query
+      .insert(orphanedObjects)
+      .select(
+        query
+          .select(insertRow(orphanedObjects, { objectKey: skillVersions.objectKey, deleteAfter }))
+          .from(skillVersions)
+          .where(isRemoved()),
+      )
+      .onConflictDoNothing(),
+  )
+
+export const addOldArchivesToOrphans = orphanArchives(() => isTooOld)
 
 export const deleteOldVersions = guarded(() => query.delete(skillVersions).where(isTooOld))
 
@@ -448,7 +445,7 @@ const ofPublished = (column: 'name' | 'description') =>
   sql`${query
     .select({ [column]: published[column] })
     .from(published)
-    .where(and(isVersionOf(published as never, skills), eq(published.version, version)))}`
+    .where(and(isVersionOfSkill(published), eq(published.version, version)))}`
 
 /** Changes nothing if the version is the current one. */
 export const publish = guardedChange(() =>
@@ -541,17 +538,7 @@ export const deletable = requiring([namedSkill], { skillExists, ...editedCopyIsC
 const isDeleted = (table: typeof skillVersions | typeof skillContents) =>
   and(eq(table.organizationId, deletable.organizationId), eq(table.skillId, skillId))
 
-export const addArchivesToOrphans = guarded(() =>
-  query
-    .insert(orphanedObjects)
-    .select(
-      query
-        .select(insertRow(orphanedObjects, { objectKey: skillVersions.objectKey, deleteAfter }))
-        .from(skillVersions)
-        .where(isDeleted(skillVersions)),
-    )
-    .onConflictDoNothing(),
-)
+export const addArchivesToOrphans = orphanArchives(() => isDeleted(skillVersions))
 
 export const deleteVersions = guarded(() => query.delete(skillVersions).where(isDeleted(skillVersions)))
 

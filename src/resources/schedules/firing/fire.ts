@@ -16,7 +16,7 @@ import { describeFailure } from '../../../db/failures.ts'
 import { excluded, insertRow, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
-import { enqueueRuns, FIRST_LEASE_MS } from '../../../queue.ts'
+import { enqueueByEndpoint, FIRST_LEASE_MS } from '../../../queue.ts'
 import {
   hasParent,
   hasRunEndpoint,
@@ -195,7 +195,7 @@ export interface FiredSchedules {
  * @param schedules counts what is fired, for the log.
  */
 export async function fireSchedules(
-  { DB, RUNS, SLOW_RUNS }: TickEnvironment,
+  { DB, ...queues }: TickEnvironment,
   instant: Date,
   schedules: FiredSchedules = { due: 0, late: 0 },
 ): Promise<void> {
@@ -212,18 +212,10 @@ export async function fireSchedules(
       leaseExpiresAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
       ...claims.values(claimed),
     })
-    const toSend = fired.flatMap(({ sendAfter, ...run }) => (sendAfter === null ? [] : [run]))
+    const toSend = fired.filter(({ sendAfter }) => sendAfter !== null)
     const slow = new Set(due.flatMap(({ organizationId, isSlow }) => (isSlow ? [organizationId] : [])))
     try {
-      await enqueueRuns(
-        RUNS,
-        toSend.filter((run) => !slow.has(run.organizationId)),
-      )
-      await enqueueRuns(
-        SLOW_RUNS,
-        toSend.filter((run) => slow.has(run.organizationId)),
-        true,
-      )
+      await enqueueByEndpoint(queues, toSend, ({ organizationId }) => slow.has(organizationId))
     } catch (error) {
       console.error(JSON.stringify({ task: 'fireSchedules', failure: describeFailure(error) }))
     }

@@ -7,7 +7,7 @@ import { and, asc, sql } from 'drizzle-orm'
 import { nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
-import { insertPass, movedOn, movePass, NEXT_RUNS_PASS, selectPass } from '../../../db/pass.ts'
+import { duePass, insertPass, movedOn, movePass, NEXT_RUNS_PASS } from '../../../db/pass.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
@@ -68,8 +68,8 @@ export const storeNextRuns = unguarded(() =>
 export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): Promise<void> {
   const pass = NEXT_RUNS_PASS
   const now = instant.toISOString()
-  let [[current = { dueAt: now, cursor: '' }]] = await runBatch(DB, [selectPass], { pass })
-  if (current.dueAt > now) return
+  let current = await duePass(DB, pass, now)
+  if (!current) return
 
   const { dueAt } = current
   let [, page] = await runBatch(DB, [insertPass, selectPage], { pass, dueAt, after: current.cursor || START })
