@@ -350,7 +350,7 @@ export const COUNT_FIRED = `
   SELECT count(*) AS fired FROM "schedules" JOIN "runs" ON "runs"."organizationId" = "schedules"."organizationId"
     AND "scheduleId" = "schedules"."id" AND "scheduledAt" = ${literal(DUE_AT)}
   WHERE "nextRunAt" > "scheduledAt" AND "lastRunAt" = "scheduledAt" AND "status" = 'pending'
-    AND ("sendAfter" > ${literal(DUE_TICK_AT.toISOString())}) IS
+    AND ("checkAt" > ${literal(DUE_TICK_AT.toISOString())}) IS
       CASE WHEN "runs"."organizationId" IN (SELECT "organizationId" FROM "runEndpoints") THEN 1 END`
 
 /** Where the numbers of grown rows begin: beyond those of the seed. */

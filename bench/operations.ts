@@ -179,6 +179,19 @@ function schedulesOf(
       worst: largestPage((filled) => `/v1/${kind}/${filled[kind][0]}/schedules`),
     },
     [`retrieve${name}Schedule`]: { typical: existing(() => ({})) },
+    [`put${name}Schedule`]: {
+      typical: existing((index) =>
+        json({ cron: `${index % 60} 9 * * 1-5`, ...paris, name: 'Nightly', payload: {} }),
+      ),
+      worst: {
+        'a payload of 16 KiB': existing(() =>
+          json({ cron: '0 6 * * *', ...paris, payload: 'x'.repeat(16 * 1024 - 2) }),
+        ),
+        'a payload of 5,000 numbers': existing(() =>
+          json({ cron: '0 6 * * *', ...paris, payload: Array(5000).fill(1) }),
+        ),
+      },
+    },
     [`update${name}Schedule`]: {
       typical: existing(typicalCron),
       worst: withWorstCrons((body) => existing(() => body)),
@@ -198,6 +211,13 @@ function schedulesOf(
       typical: usual((filled, index) => `${filled[schedules][1 + (index % (USUAL_COUNT - 1))]}/runs`),
     },
   }
+}
+
+/** A place without a run endpoint, in which a run waits to be pulled. */
+async function withWaitingRun({ other }: Places, index: number) {
+  const { place } = await other(index)
+  await place.addRun(await place.addSchedule(`/v1/agents/${await place.put('agents')}`))
+  return place
 }
 
 const preview = (query: Record<string, string>) =>
@@ -372,12 +392,34 @@ const asks: Readonly<Record<string, Asks>> = {
       }),
     },
   },
+  listSchedules: { typical: usual(() => '/v1/schedules'), worst: largestPage(() => '/v1/schedules') },
   listRuns: { typical: usual(() => '/v1/runs'), worst: largestPage(() => '/v1/runs') },
   retrieveRun: { typical: usual(({ runs }, index) => at(runs, index)) },
   acknowledgeRun: {
     typical: async (places, index) => ({
       place: places.usual.place,
       path: `/v1/runs/${await newRun(places, index)}/acknowledge`,
+    }),
+  },
+  claimRuns: {
+    typical: async (places, index) => ({
+      place: await withWaitingRun(places, index),
+      path: '/v1/runs/claim',
+      ...json({ leaseSeconds: 60 }),
+    }),
+  },
+  renewRun: {
+    async typical(places, index) {
+      const place = await withWaitingRun(places, index)
+      const { id, claimId } = await place.claimRun()
+      return { place, path: `/v1/runs/${id}/renew`, ...json({ claimId, leaseSeconds: 60 }) }
+    },
+  },
+  completeRun: {
+    typical: async (places, index) => ({
+      place: places.usual.place,
+      path: `/v1/runs/${await newRun(places, index)}/complete`,
+      ...json({ outcome: 'succeeded', message: 'Built 14 pages.' }),
     }),
   },
 

@@ -65,6 +65,15 @@ export class Place {
     return this.send('POST', `${schedule}/runs`, { headers: { 'idempotency-key': newUuid() } })
   }
 
+  /** Claims a run that waits to be pulled. */
+  async claimRun(): Promise<{ id: string; claimId: string }> {
+    const request = { method: 'POST', path: '/v1/runs/claim', ...json({ leaseSeconds: 3600 }) } as const
+    const { body } = await ask(this.#origin, this.token, request)
+    const [run] = (body as { items: { id: string; claimId: string }[] }).items
+    if (!run) throw new Error('No run waits to be pulled')
+    return run
+  }
+
   /** @returns the path of a new file. */
   async addFile(sessionId: string): Promise<string> {
     const files = `/v1/sessions/${sessionId}/files`

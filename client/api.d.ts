@@ -502,12 +502,18 @@ export interface paths {
         };
         /**
          * Retrieve a project schedule
-         * @description Returns one schedule.
+         * @description Returns one schedule with its statistics.
          *
          *     Scope: `schedules:read`.
          */
         get: operations["retrieveProjectSchedule"];
-        put?: never;
+        /**
+         * Create or replace a project schedule
+         * @description Creates the schedule under an ID of your choice, or replaces its settings: fields that are left out get their defaults. The same body again changes nothing. A schedule that the service paused stays paused.
+         *
+         *     Scope: `schedules:write`.
+         */
+        put: operations["putProjectSchedule"];
         post?: never;
         /**
          * Delete a project schedule
@@ -520,7 +526,7 @@ export interface paths {
         head?: never;
         /**
          * Update a project schedule
-         * @description Changes when the schedule fires, pauses it or resumes it. Fields that are left out stay unchanged.
+         * @description Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null sets the default. `cron` replaces `runAt`, and `runAt` replaces `cron`.
          *
          *     Scope: `schedules:write`.
          */
@@ -564,12 +570,18 @@ export interface paths {
         };
         /**
          * Retrieve an agent schedule
-         * @description Returns one schedule.
+         * @description Returns one schedule with its statistics.
          *
          *     Scope: `schedules:read`.
          */
         get: operations["retrieveAgentSchedule"];
-        put?: never;
+        /**
+         * Create or replace an agent schedule
+         * @description Creates the schedule under an ID of your choice, or replaces its settings: fields that are left out get their defaults. The same body again changes nothing. A schedule that the service paused stays paused.
+         *
+         *     Scope: `schedules:write`.
+         */
+        put: operations["putAgentSchedule"];
         post?: never;
         /**
          * Delete an agent schedule
@@ -582,11 +594,33 @@ export interface paths {
         head?: never;
         /**
          * Update an agent schedule
-         * @description Changes when the schedule fires, pauses it or resumes it. Fields that are left out stay unchanged.
+         * @description Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null sets the default. `cron` replaces `runAt`, and `runAt` replaces `cron`.
          *
          *     Scope: `schedules:write`.
          */
         patch: operations["updateAgentSchedule"];
+        trace?: never;
+    };
+    "/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description Lists the schedules of all projects and agents, without their payloads. With a filter, a page examines up to 2,500 schedules: it may have few items or none, and still a `nextCursor`.
+         *
+         *     Scope: `schedules:read`.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/schedule-preview": {
@@ -628,7 +662,7 @@ export interface paths {
         put?: never;
         /**
          * Run a project schedule now
-         * @description Creates a run now, even if the schedule is paused. The request has no body.
+         * @description Creates a run now, even if the schedule is paused. With the overlap `skip`, the run is `skipped` if the run before is pending or active. The request has no body.
          *
          *     Scope: `runs:write`.
          */
@@ -656,7 +690,7 @@ export interface paths {
         put?: never;
         /**
          * Run an agent schedule now
-         * @description Creates a run now, even if the schedule is paused. The request has no body.
+         * @description Creates a run now, even if the schedule is paused. With the overlap `skip`, the run is `skipped` if the run before is pending or active. The request has no body.
          *
          *     Scope: `runs:write`.
          */
@@ -676,13 +710,35 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Lists the runs of all schedules with a given status, oldest first. Without a run endpoint, pull the `pending` runs and acknowledge each. With another status, a page examines up to 2,500 runs: it may have few items or none, and still a `nextCursor`.
+         * @description Lists the runs of all schedules, latest first; with `status=pending`, oldest first. With `projectId`, a `status` other than `pending`, or `scheduleId` and a `status`, a page examines up to 2,500 runs: it may have few items or none, and still a `nextCursor`.
          *
          *     Scope: `runs:read`.
          */
         get: operations["listRuns"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim runs
+         * @description Takes the oldest pending runs, which no other claim gets meanwhile. Renew a claim before it ends, and complete the run with its `claimId`. Runs that are on their way to a run endpoint cannot be claimed.
+         *
+         *     Scope: `runs:write`.
+         */
+        post: operations["claimRuns"];
         delete?: never;
         options?: never;
         head?: never;
@@ -722,11 +778,55 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge a run
-         * @description Marks a pending run as `delivered`, so that it is not sent again. Safe to repeat. The request has no body.
+         * @description Marks a pending run as `delivered`, so that it is neither sent nor claimed. Safe to repeat. The request has no body.
          *
          *     Scope: `runs:write`.
          */
         post: operations["acknowledgeRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{runId}/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew the claim of a run
+         * @description Extends the claim to `leaseSeconds` from now.
+         *
+         *     Scope: `runs:write`.
+         */
+        post: operations["renewRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{runId}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a run
+         * @description Records the outcome of a run. Safe to repeat: the first outcome stands.
+         *
+         *     Scope: `runs:write`.
+         */
+        post: operations["completeRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1340,6 +1440,52 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "Nightly build",
+         *       "cron": "30 9 * * mon-fri",
+         *       "timezone": "Europe/Paris",
+         *       "payload": {
+         *         "branch": "main"
+         *       },
+         *       "overlap": "skip",
+         *       "maxRunSeconds": 3600,
+         *       "pauseAfterFailures": 3
+         *     }
+         */
+        ProjectScheduleSettings: {
+            /**
+             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @example 30 9 * * mon-fri
+             */
+            cron?: string;
+            /**
+             * @description The time zone of the cron expression, an IANA name.
+             * @example Europe/Paris
+             */
+            timezone?: string;
+            name?: string | null;
+            /**
+             * Format: date-time
+             * @description Instead of `cron`: the schedule fires once, at this time.
+             * @example 2026-03-30T07:30:00.000Z
+             */
+            runAt?: string;
+            /** @description Any JSON of up to 16 KiB, delivered with every run. */
+            payload?: unknown;
+            /**
+             * @description `skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. Default: `allow`.
+             * @enum {string}
+             */
+            overlap?: "allow" | "skip";
+            /** @description An active run without an outcome after this time has failed. */
+            maxRunSeconds?: number | null;
+            /** @description The service pauses the schedule after so many failed runs in a row. */
+            pauseAfterFailures?: number | null;
+            note?: string | null;
+            /** @description False pauses the schedule. Default: true. */
+            enabled?: boolean;
+        };
+        /**
+         * @example {
          *       "enabled": false
          *     }
          */
@@ -1350,10 +1496,29 @@ export interface components {
              */
             cron?: string;
             /**
-             * @description An IANA time zone name. `EST`, `MST` and `HST` are such names, and never change to summer time.
+             * @description The time zone of the cron expression, an IANA name.
              * @example Europe/Paris
              */
             timezone?: string;
+            name?: string | null;
+            /**
+             * Format: date-time
+             * @description Instead of `cron`: the schedule fires once, at this time.
+             * @example 2026-03-30T07:30:00.000Z
+             */
+            runAt?: string;
+            /** @description Any JSON of up to 16 KiB, delivered with every run. */
+            payload?: unknown;
+            /**
+             * @description `skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. Default: `allow`.
+             * @enum {string}
+             */
+            overlap?: "allow" | "skip";
+            /** @description An active run without an outcome after this time has failed. */
+            maxRunSeconds?: number | null;
+            /** @description The service pauses the schedule after so many failed runs in a row. */
+            pauseAfterFailures?: number | null;
+            note?: string | null;
             /** @description False pauses the schedule. True resumes it from now on. */
             enabled?: boolean;
         };
@@ -1371,6 +1536,43 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "Morning review",
+         *       "cron": "0 6 * * *",
+         *       "payload": {
+         *         "prompt": "Review open pull requests."
+         *       }
+         *     }
+         */
+        AgentScheduleSettings: {
+            /**
+             * @description Five fields (minute, hour, day of month, month, day of week) with numbers, names, lists, ranges and steps, or one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+             * @example 30 9 * * mon-fri
+             */
+            cron?: string;
+            name?: string | null;
+            /**
+             * Format: date-time
+             * @description Instead of `cron`: the schedule fires once, at this time.
+             * @example 2026-03-30T07:30:00.000Z
+             */
+            runAt?: string;
+            /** @description Any JSON of up to 16 KiB, delivered with every run. */
+            payload?: unknown;
+            /**
+             * @description `skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. Default: `allow`.
+             * @enum {string}
+             */
+            overlap?: "allow" | "skip";
+            /** @description An active run without an outcome after this time has failed. */
+            maxRunSeconds?: number | null;
+            /** @description The service pauses the schedule after so many failed runs in a row. */
+            pauseAfterFailures?: number | null;
+            note?: string | null;
+            /** @description False pauses the schedule. Default: true. */
+            enabled?: boolean;
+        };
+        /**
+         * @example {
          *       "enabled": false
          *     }
          */
@@ -1380,8 +1582,87 @@ export interface components {
              * @example 30 9 * * mon-fri
              */
             cron?: string;
+            name?: string | null;
+            /**
+             * Format: date-time
+             * @description Instead of `cron`: the schedule fires once, at this time.
+             * @example 2026-03-30T07:30:00.000Z
+             */
+            runAt?: string;
+            /** @description Any JSON of up to 16 KiB, delivered with every run. */
+            payload?: unknown;
+            /**
+             * @description `skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. Default: `allow`.
+             * @enum {string}
+             */
+            overlap?: "allow" | "skip";
+            /** @description An active run without an outcome after this time has failed. */
+            maxRunSeconds?: number | null;
+            /** @description The service pauses the schedule after so many failed runs in a row. */
+            pauseAfterFailures?: number | null;
+            note?: string | null;
             /** @description False pauses the schedule. True resumes it from now on. */
             enabled?: boolean;
+        };
+        /**
+         * @example {
+         *       "limit": 1,
+         *       "leaseSeconds": 300
+         *     }
+         */
+        RunClaimRequest: {
+            /**
+             * @description How many runs to take at most.
+             * @default 1
+             */
+            limit: number;
+            /** @description How long the claim lasts. A run whose claim has ended is pending again, up to a minute later. */
+            leaseSeconds: number;
+            /**
+             * @description The runs of this project. Required for an API key that is restricted to projects.
+             * @example website
+             */
+            projectId?: string;
+        };
+        /**
+         * @example {
+         *       "claimId": "7a0c6f1e-4b3d-4c55-9f0e-2d8b1c7e5a90",
+         *       "leaseSeconds": 300
+         *     }
+         */
+        RunRenewal: {
+            /**
+             * Format: uuid
+             * @description The claim.
+             * @example 7a0c6f1e-4b3d-4c55-9f0e-2d8b1c7e5a90
+             */
+            claimId: string;
+            /** @description How long the claim lasts. A run whose claim has ended is pending again, up to a minute later. */
+            leaseSeconds: number;
+        };
+        /**
+         * @example {
+         *       "outcome": "succeeded",
+         *       "message": "Built 14 pages.",
+         *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902"
+         *     }
+         */
+        RunCompletion: {
+            /** @enum {string} */
+            outcome: "succeeded" | "failed";
+            /** @description What happened, for people. */
+            message?: string;
+            /**
+             * Format: uuid
+             * @description The session in which the work was done.
+             * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+             */
+            sessionId?: string;
+            /**
+             * Format: uuid
+             * @description The claim of the run. Required if the run is claimed.
+             */
+            claimId?: string;
         };
         RunEndpointUpdate: {
             /**
@@ -1542,11 +1823,18 @@ export interface components {
          *       "data": {
          *         "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
          *         "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
+         *         "name": "Nightly build",
          *         "projectId": "website",
          *         "agentId": null,
          *         "cron": "30 9 * * mon-fri",
+         *         "runAt": null,
          *         "timezone": "Europe/Paris",
-         *         "scheduledAt": "2026-03-30T07:30:00.000Z"
+         *         "scheduledAt": "2026-03-30T07:30:00.000Z",
+         *         "payload": {
+         *           "branch": "main"
+         *         },
+         *         "attempt": 1,
+         *         "previous": null
          *       }
          *     }
          */
@@ -1555,21 +1843,46 @@ export interface components {
             type: "schedule.run";
             /** Format: date-time */
             timestamp: string;
-            data: {
-                /**
-                 * Format: uuid
-                 * @description The ID of the run. It is the same for every attempt, so that a receiver can recognize a repeated delivery.
-                 */
-                id: string;
+            data: components["schemas"]["RunWork"];
+        };
+        RunWork: {
+            /**
+             * Format: uuid
+             * @description The ID of the run. It is the same for every attempt, so that a receiver can recognize a repeated delivery.
+             */
+            id: string;
+            /** Format: uuid */
+            scheduleId: string;
+            /** @description The name of the schedule. */
+            name: string | null;
+            /** @description The project of the schedule; null for the schedule of an agent. */
+            projectId: string | null;
+            /** @description The agent of the schedule; null for the schedule of a project. */
+            agentId: string | null;
+            cron: string | null;
+            runAt: string | null;
+            timezone: string;
+            /** Format: date-time */
+            scheduledAt: string;
+            /** @description The payload of the schedule; null if it has none. */
+            payload: unknown;
+            /** @description How many times the run was sent or claimed. */
+            attempt: number;
+            /** @description The run before of the same schedule that was not skipped. */
+            previous: {
                 /** Format: uuid */
-                scheduleId: string;
-                projectId: string | null;
-                agentId: string | null;
-                cron: string;
-                timezone: string;
+                id: string;
                 /** Format: date-time */
                 scheduledAt: string;
-            };
+                /** @enum {string} */
+                status: "pending" | "delivered" | "succeeded" | "failed";
+                /** @description Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no outcome within the `maxRunSeconds` of its schedule. */
+                failure: ("delivery" | "task" | "timeout") | null;
+                /** @description The message that came with the outcome. */
+                message: string | null;
+                /** @description The session in which the work was done, if the outcome named it. */
+                sessionId: string | null;
+            } | null;
         };
         /**
          * @example {
@@ -1860,7 +2173,7 @@ export interface components {
             enabledAt: string | null;
             /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused. */
+            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
             nextRunAt: string | null;
             /** Format: date-time */
             createdAt: string;
@@ -1876,20 +2189,77 @@ export interface components {
             /** Format: uuid */
             id: string;
             projectId: string;
-            cron: string;
+            /** @description The cron expression; null if the schedule fires once, at `runAt`. */
+            cron: string | null;
             timezone: string;
             /** @description The time since which the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
             /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused. */
+            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
             nextRunAt: string | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
-            /** @description Why the service paused the schedule; null if it did not. Resuming the schedule clears it. */
+            name: string | null;
+            /** @description The only time at which the schedule fires; null if it has a cron expression. */
+            runAt: string | null;
+            /** @description The JSON that is delivered with every run. */
+            payload: unknown;
+            /** @enum {string} */
+            overlap: "allow" | "skip";
+            maxRunSeconds: number | null;
+            /** @description Null: the default, 20 failed runs in a row. */
+            pauseAfterFailures: number | null;
+            note: string | null;
+            /** @description Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it. */
             pausedReason: string | null;
+        };
+        ProjectScheduleDetails: {
+            /** Format: uuid */
+            id: string;
+            projectId: string;
+            /** @description The cron expression; null if the schedule fires once, at `runAt`. */
+            cron: string | null;
+            timezone: string;
+            /** @description The time since which the schedule is enabled; null while it is paused. */
+            enabledAt: string | null;
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
+            lastRunAt: string | null;
+            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
+            nextRunAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            name: string | null;
+            /** @description The only time at which the schedule fires; null if it has a cron expression. */
+            runAt: string | null;
+            /** @description The JSON that is delivered with every run. */
+            payload: unknown;
+            /** @enum {string} */
+            overlap: "allow" | "skip";
+            maxRunSeconds: number | null;
+            /** @description Null: the default, 20 failed runs in a row. */
+            pauseAfterFailures: number | null;
+            note: string | null;
+            /** @description Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it. */
+            pausedReason: string | null;
+            statistics: components["schemas"]["ScheduleStatistics"];
+        };
+        ScheduleStatistics: {
+            /**
+             * Format: date-time
+             * @description The runs from this time on are counted: those of the last 30 days, at most 2,500.
+             */
+            since: string;
+            /** @description The number of runs that were not skipped. */
+            runs: number;
+            succeeded: number;
+            failed: number;
+            /** @description The median time from `startedAt` to an outcome; null without an outcome. */
+            medianSeconds: number | null;
         };
         ProjectScheduleDeletion: {
             /** @constant */
@@ -1907,7 +2277,7 @@ export interface components {
             enabledAt: string | null;
             /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused. */
+            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
             nextRunAt: string | null;
             /** Format: date-time */
             createdAt: string;
@@ -1924,25 +2294,96 @@ export interface components {
             id: string;
             /** Format: uuid */
             agentId: string;
-            cron: string;
+            /** @description The cron expression; null if the schedule fires once, at `runAt`. */
+            cron: string | null;
             /** @description The time since which the schedule is enabled; null while it is paused. */
             enabledAt: string | null;
             /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused. */
+            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
             nextRunAt: string | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
-            /** @description Why the service paused the schedule; null if it did not. Resuming the schedule clears it. */
+            name: string | null;
+            /** @description The only time at which the schedule fires; null if it has a cron expression. */
+            runAt: string | null;
+            /** @description The JSON that is delivered with every run. */
+            payload: unknown;
+            /** @enum {string} */
+            overlap: "allow" | "skip";
+            maxRunSeconds: number | null;
+            /** @description Null: the default, 20 failed runs in a row. */
+            pauseAfterFailures: number | null;
+            note: string | null;
+            /** @description Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it. */
             pausedReason: string | null;
+        };
+        AgentScheduleDetails: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            agentId: string;
+            /** @description The cron expression; null if the schedule fires once, at `runAt`. */
+            cron: string | null;
+            /** @description The time since which the schedule is enabled; null while it is paused. */
+            enabledAt: string | null;
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
+            lastRunAt: string | null;
+            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
+            nextRunAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            name: string | null;
+            /** @description The only time at which the schedule fires; null if it has a cron expression. */
+            runAt: string | null;
+            /** @description The JSON that is delivered with every run. */
+            payload: unknown;
+            /** @enum {string} */
+            overlap: "allow" | "skip";
+            maxRunSeconds: number | null;
+            /** @description Null: the default, 20 failed runs in a row. */
+            pauseAfterFailures: number | null;
+            note: string | null;
+            /** @description Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it. */
+            pausedReason: string | null;
+            statistics: components["schemas"]["ScheduleStatistics"];
         };
         AgentScheduleDeletion: {
             /** @constant */
             deleted: true;
             /** Format: uuid */
             id: string;
+        };
+        SchedulePage: {
+            items: components["schemas"]["ScheduleSummary"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            nextCursor: string | null;
+        };
+        ScheduleSummary: {
+            /** Format: uuid */
+            id: string;
+            projectId: string | null;
+            agentId: string | null;
+            name: string | null;
+            /** @description The cron expression; null if the schedule fires once, at `runAt`. */
+            cron: string | null;
+            /** @description The only time at which the schedule fires; null if it has a cron expression. */
+            runAt: string | null;
+            timezone: string;
+            /** @description The time since which the schedule is enabled; null while it is paused. */
+            enabledAt: string | null;
+            /** @description Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it. */
+            pausedReason: string | null;
+            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
+            nextRunAt: string | null;
+            /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
+            lastRunAt: string | null;
+            /** @description The status of the run of `lastRunAt`; null before the first. */
+            lastRunStatus: ("pending" | "delivered" | "succeeded" | "failed") | null;
         };
         SchedulePreview: {
             items: {
@@ -1970,14 +2411,24 @@ export interface components {
              */
             scheduledAt: string;
             /**
-             * @description `pending`: to be sent or pulled. `delivered`: accepted by the run endpoint, or acknowledged. `failed`: all delivery attempts failed. `skipped`: missed, or due while the project or agent was archived.
+             * @description `pending`: to be sent or claimed. `delivered`: taken by the run endpoint or a worker, and without an outcome. `succeeded`, `failed`: finished. `skipped`: missed, due while the project or agent was archived, or due before the run before was finished.
              * @enum {string}
              */
-            status: "pending" | "delivered" | "failed" | "skipped";
-            /** @description The number of delivery attempts. */
+            status: "pending" | "delivered" | "succeeded" | "failed" | "skipped";
+            /** @description Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no outcome within the `maxRunSeconds` of its schedule. */
+            failure: ("delivery" | "task" | "timeout") | null;
+            /** @description How many times the run was sent or claimed. */
             attempts: number;
-            /** @description The error of the last delivery attempt, or why the run was skipped. */
+            /** @description The error of the last delivery attempt, or why the run timed out or was skipped. */
             lastError: string | null;
+            /** @description When the run was taken. */
+            startedAt: string | null;
+            /** @description When the run succeeded or failed. */
+            finishedAt: string | null;
+            /** @description The message that came with the outcome. */
+            message: string | null;
+            /** @description The session in which the work was done, if the outcome named it. */
+            sessionId: string | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -1987,6 +2438,73 @@ export interface components {
             items: components["schemas"]["Run"][];
             /** @description The `cursor` of the next page; null on the last page. */
             nextCursor: string | null;
+        };
+        ClaimedRuns: {
+            items: components["schemas"]["ClaimedRun"][];
+        };
+        ClaimedRun: {
+            /**
+             * Format: uuid
+             * @description The ID of the run. It is the same for every attempt, so that a receiver can recognize a repeated delivery.
+             */
+            id: string;
+            /** Format: uuid */
+            scheduleId: string;
+            /** @description The name of the schedule. */
+            name: string | null;
+            /** @description The project of the schedule; null for the schedule of an agent. */
+            projectId: string | null;
+            /** @description The agent of the schedule; null for the schedule of a project. */
+            agentId: string | null;
+            cron: string | null;
+            runAt: string | null;
+            timezone: string;
+            /** Format: date-time */
+            scheduledAt: string;
+            /** @description The payload of the schedule; null if it has none. */
+            payload: unknown;
+            /** @description How many times the run was sent or claimed. */
+            attempt: number;
+            /** @description The run before of the same schedule that was not skipped. */
+            previous: {
+                /** Format: uuid */
+                id: string;
+                /** Format: date-time */
+                scheduledAt: string;
+                /** @enum {string} */
+                status: "pending" | "delivered" | "succeeded" | "failed";
+                /** @description Why the run failed. `delivery`: all delivery attempts failed. `task`: its outcome is `failed`. `timeout`: it had no outcome within the `maxRunSeconds` of its schedule. */
+                failure: ("delivery" | "task" | "timeout") | null;
+                /** @description The message that came with the outcome. */
+                message: string | null;
+                /** @description The session in which the work was done, if the outcome named it. */
+                sessionId: string | null;
+            } | null;
+            /**
+             * Format: uuid
+             * @description Renews the claim, and completes the run.
+             */
+            claimId: string;
+            /**
+             * Format: date-time
+             * @description When the claim ends. With `maxRunSeconds`, it never lasts longer than the run may.
+             */
+            leaseExpiresAt: string;
+        };
+        RunClaim: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The claim.
+             * @example 7a0c6f1e-4b3d-4c55-9f0e-2d8b1c7e5a90
+             */
+            claimId: string;
+            /**
+             * Format: date-time
+             * @description When the claim ends. With `maxRunSeconds`, it never lasts longer than the run may.
+             */
+            leaseExpiresAt: string;
         };
         RunEndpointWithSecret: {
             url: string;
@@ -2244,6 +2762,24 @@ export interface components {
             /** @constant */
             deleted: true;
             key: string;
+        };
+        /**
+         * @example {
+         *       "outcome": "succeeded",
+         *       "message": "Built 14 pages."
+         *     }
+         */
+        RunOutcome: {
+            /** @enum {string} */
+            outcome: "succeeded" | "failed";
+            /** @description What happened, for people. */
+            message?: string;
+            /**
+             * Format: uuid
+             * @description The session in which the work was done.
+             * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902
+             */
+            sessionId?: string;
         };
     };
     responses: {
@@ -2543,6 +3079,17 @@ export interface components {
         };
         /** @description The organization has no such project, or the project has no such schedule. `Error-Code`: `project_not_found`, `schedule_not_found`. */
         ProjectNotFoundOrScheduleNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Error-Code": components["headers"]["Error-Code"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The schedule was deleted. `Error-Code`: `schedule_deleted`. */
+        ScheduleDeleted: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Error-Code": components["headers"]["Error-Code"];
@@ -4812,6 +5359,15 @@ export interface operations {
                      *           "nextRunAt": "2026-03-30T07:30:00.000Z",
                      *           "createdAt": "2026-03-27T14:05:09.120Z",
                      *           "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *           "name": "Nightly build",
+                     *           "runAt": null,
+                     *           "payload": {
+                     *             "branch": "main"
+                     *           },
+                     *           "overlap": "skip",
+                     *           "maxRunSeconds": 3600,
+                     *           "pauseAfterFailures": 3,
+                     *           "note": null,
                      *           "pausedReason": null
                      *         }
                      *       ],
@@ -4956,6 +5512,130 @@ export interface operations {
                      *       "nextRunAt": "2026-03-30T07:30:00.000Z",
                      *       "createdAt": "2026-03-27T14:05:09.120Z",
                      *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "name": "Nightly build",
+                     *       "runAt": null,
+                     *       "payload": {
+                     *         "branch": "main"
+                     *       },
+                     *       "overlap": "skip",
+                     *       "maxRunSeconds": 3600,
+                     *       "pauseAfterFailures": 3,
+                     *       "note": null,
+                     *       "pausedReason": null,
+                     *       "statistics": {
+                     *         "since": "2026-02-27T14:05:09.120Z",
+                     *         "runs": 21,
+                     *         "succeeded": 20,
+                     *         "failed": 1,
+                     *         "medianSeconds": 84.2
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectScheduleDetails"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["ProjectNotFoundOrScheduleNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    putProjectSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81
+                 */
+                scheduleId: components["parameters"]["scheduleId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectScheduleSettings"];
+            };
+        };
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
+                     *       "projectId": "website",
+                     *       "cron": "30 9 * * mon-fri",
+                     *       "timezone": "Europe/Paris",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-30T07:30:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "name": "Nightly build",
+                     *       "runAt": null,
+                     *       "payload": {
+                     *         "branch": "main"
+                     *       },
+                     *       "overlap": "skip",
+                     *       "maxRunSeconds": 3600,
+                     *       "pauseAfterFailures": 3,
+                     *       "note": null,
+                     *       "pausedReason": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectScheduleState"];
+                };
+            };
+            /** @description The schedule was created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
+                     *       "projectId": "website",
+                     *       "cron": "30 9 * * mon-fri",
+                     *       "timezone": "Europe/Paris",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-30T07:30:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "name": "Nightly build",
+                     *       "runAt": null,
+                     *       "payload": {
+                     *         "branch": "main"
+                     *       },
+                     *       "overlap": "skip",
+                     *       "maxRunSeconds": 3600,
+                     *       "pauseAfterFailures": 3,
+                     *       "note": null,
                      *       "pausedReason": null
                      *     }
                      */
@@ -4965,7 +5645,30 @@ export interface operations {
             400: components["responses"]["InvalidInputOrMissingScope"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ProjectForbidden"];
-            404: components["responses"]["ProjectNotFoundOrScheduleNotFound"];
+            /** @description The organization has no such project. `Error-Code`: `project_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The project is archived, another project or agent has a schedule with this ID, or the project or the organization has the maximum number of schedules. `Error-Code`: `project_archived`, `schedule_limit`, `quota_exceeded`, `schedule_id_taken`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            410: components["responses"]["ScheduleDeleted"];
+            412: components["responses"]["EtagMismatchOrAlreadyExists"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5069,6 +5772,15 @@ export interface operations {
                      *       "nextRunAt": "2026-03-30T07:30:00.000Z",
                      *       "createdAt": "2026-03-27T14:05:09.120Z",
                      *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "name": "Nightly build",
+                     *       "runAt": null,
+                     *       "payload": {
+                     *         "branch": "main"
+                     *       },
+                     *       "overlap": "skip",
+                     *       "maxRunSeconds": 3600,
+                     *       "pauseAfterFailures": 3,
+                     *       "note": null,
                      *       "pausedReason": null
                      *     }
                      */
@@ -5079,7 +5791,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ProjectForbidden"];
             404: components["responses"]["ProjectNotFoundOrScheduleNotFound"];
-            /** @description The project is archived, or another request changed the schedule at the same time. `Error-Code`: `project_archived`, `concurrent_change`. */
+            /** @description The project is archived, another request changed the schedule at the same time, or the schedule would have the overlap `skip` without `maxRunSeconds`. `Error-Code`: `project_archived`, `concurrent_change`, `max_run_seconds_required`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5136,6 +5848,15 @@ export interface operations {
                      *           "nextRunAt": "2026-03-28T06:00:00.000Z",
                      *           "createdAt": "2026-03-27T14:05:09.120Z",
                      *           "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *           "name": "Nightly build",
+                     *           "runAt": null,
+                     *           "payload": {
+                     *             "branch": "main"
+                     *           },
+                     *           "overlap": "skip",
+                     *           "maxRunSeconds": 3600,
+                     *           "pauseAfterFailures": 3,
+                     *           "note": null,
                      *           "pausedReason": null
                      *         }
                      *       ],
@@ -5276,6 +5997,127 @@ export interface operations {
                      *       "nextRunAt": "2026-03-28T06:00:00.000Z",
                      *       "createdAt": "2026-03-27T14:05:09.120Z",
                      *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "name": "Nightly build",
+                     *       "runAt": null,
+                     *       "payload": {
+                     *         "branch": "main"
+                     *       },
+                     *       "overlap": "skip",
+                     *       "maxRunSeconds": 3600,
+                     *       "pauseAfterFailures": 3,
+                     *       "note": null,
+                     *       "pausedReason": null,
+                     *       "statistics": {
+                     *         "since": "2026-02-27T14:05:09.120Z",
+                     *         "runs": 21,
+                     *         "succeeded": 20,
+                     *         "failed": 1,
+                     *         "medianSeconds": 84.2
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentScheduleDetails"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["AgentNotFoundOrScheduleNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    putAgentSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the copy that you edited. If the resource has another one by now, the response is 412 and nothing changes. `*`: the resource has to exist. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `*`: only create. If the resource exists already, the response is 412 and nothing changes. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The agent.
+                 * @example 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901
+                 */
+                agentId: components["parameters"]["agentId"];
+                /**
+                 * @description The schedule.
+                 * @example 0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82
+                 */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentScheduleSettings"];
+            };
+        };
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82",
+                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *       "cron": "0 6 * * *",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-28T06:00:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "name": "Nightly build",
+                     *       "runAt": null,
+                     *       "payload": {
+                     *         "branch": "main"
+                     *       },
+                     *       "overlap": "skip",
+                     *       "maxRunSeconds": 3600,
+                     *       "pauseAfterFailures": 3,
+                     *       "note": null,
+                     *       "pausedReason": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentScheduleState"];
+                };
+            };
+            /** @description The schedule was created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c82",
+                     *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
+                     *       "cron": "0 6 * * *",
+                     *       "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *       "lastRunAt": null,
+                     *       "nextRunAt": "2026-03-28T06:00:00.000Z",
+                     *       "createdAt": "2026-03-27T14:05:09.120Z",
+                     *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "name": "Nightly build",
+                     *       "runAt": null,
+                     *       "payload": {
+                     *         "branch": "main"
+                     *       },
+                     *       "overlap": "skip",
+                     *       "maxRunSeconds": 3600,
+                     *       "pauseAfterFailures": 3,
+                     *       "note": null,
                      *       "pausedReason": null
                      *     }
                      */
@@ -5284,7 +6126,30 @@ export interface operations {
             };
             400: components["responses"]["InvalidInputOrMissingScope"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["AgentNotFoundOrScheduleNotFound"];
+            /** @description The organization has no such agent. `Error-Code`: `agent_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The agent is archived, another project or agent has a schedule with this ID, or the agent or the organization has the maximum number of schedules. `Error-Code`: `agent_archived`, `schedule_limit`, `quota_exceeded`, `schedule_id_taken`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            410: components["responses"]["ScheduleDeleted"];
+            412: components["responses"]["EtagMismatchOrAlreadyExists"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5386,6 +6251,15 @@ export interface operations {
                      *       "nextRunAt": "2026-03-28T06:00:00.000Z",
                      *       "createdAt": "2026-03-27T14:05:09.120Z",
                      *       "updatedAt": "2026-03-27T14:05:09.120Z",
+                     *       "name": "Nightly build",
+                     *       "runAt": null,
+                     *       "payload": {
+                     *         "branch": "main"
+                     *       },
+                     *       "overlap": "skip",
+                     *       "maxRunSeconds": 3600,
+                     *       "pauseAfterFailures": 3,
+                     *       "note": null,
                      *       "pausedReason": null
                      *     }
                      */
@@ -5395,7 +6269,7 @@ export interface operations {
             400: components["responses"]["InvalidInputOrMissingScope"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["AgentNotFoundOrScheduleNotFound"];
-            /** @description The agent is archived, or another request changed the schedule at the same time. `Error-Code`: `agent_archived`, `concurrent_change`. */
+            /** @description The agent is archived, another request changed the schedule at the same time, or the schedule would have the overlap `skip` without `maxRunSeconds`. `Error-Code`: `agent_archived`, `concurrent_change`, `max_run_seconds_required`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5407,6 +6281,75 @@ export interface operations {
                 };
             };
             412: components["responses"]["EtagMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `false`: the paused schedules.
+                 * @example true
+                 */
+                enabled?: "true" | "false";
+                /**
+                 * @description The schedules of projects, or of agents.
+                 * @example project
+                 */
+                parentType?: "project" | "agent";
+                /**
+                 * @description The schedules that fire before this time.
+                 * @example 2026-03-31T00:00:00.000Z
+                 */
+                nextRunBefore?: string;
+                /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of schedules. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
+                     *           "projectId": "website",
+                     *           "agentId": null,
+                     *           "name": "Nightly build",
+                     *           "cron": "30 9 * * mon-fri",
+                     *           "runAt": null,
+                     *           "timezone": "Europe/Paris",
+                     *           "enabledAt": "2026-03-27T14:05:09.120Z",
+                     *           "pausedReason": null,
+                     *           "nextRunAt": "2026-03-31T07:30:00.000Z",
+                     *           "lastRunAt": "2026-03-30T07:30:00.000Z",
+                     *           "lastRunStatus": "succeeded"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SchedulePage"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UnrestrictedKeyRequired"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5512,11 +6455,16 @@ export interface operations {
                      *           "projectId": "website",
                      *           "agentId": null,
                      *           "scheduledAt": "2026-03-30T07:30:00.000Z",
-                     *           "status": "delivered",
+                     *           "status": "succeeded",
+                     *           "failure": null,
                      *           "attempts": 1,
                      *           "lastError": null,
+                     *           "startedAt": "2026-03-30T07:30:02.512Z",
+                     *           "finishedAt": "2026-03-30T07:31:26.734Z",
+                     *           "message": "Built 14 pages.",
+                     *           "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *           "createdAt": "2026-03-30T07:30:01.204Z",
-                     *           "updatedAt": "2026-03-30T07:30:02.871Z"
+                     *           "updatedAt": "2026-03-30T07:31:26.734Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -5575,10 +6523,15 @@ export interface operations {
                      *       "agentId": null,
                      *       "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *       "status": "pending",
+                     *       "failure": null,
                      *       "attempts": 0,
                      *       "lastError": null,
+                     *       "startedAt": null,
+                     *       "finishedAt": null,
+                     *       "message": null,
+                     *       "sessionId": null,
                      *       "createdAt": "2026-03-30T07:30:01.204Z",
-                     *       "updatedAt": "2026-03-30T07:30:02.871Z"
+                     *       "updatedAt": "2026-03-30T07:31:26.734Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5636,11 +6589,16 @@ export interface operations {
                      *           "projectId": null,
                      *           "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
                      *           "scheduledAt": "2026-03-30T07:30:00.000Z",
-                     *           "status": "delivered",
+                     *           "status": "succeeded",
+                     *           "failure": null,
                      *           "attempts": 1,
                      *           "lastError": null,
+                     *           "startedAt": "2026-03-30T07:30:02.512Z",
+                     *           "finishedAt": "2026-03-30T07:31:26.734Z",
+                     *           "message": "Built 14 pages.",
+                     *           "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *           "createdAt": "2026-03-30T07:30:01.204Z",
-                     *           "updatedAt": "2026-03-30T07:30:02.871Z"
+                     *           "updatedAt": "2026-03-30T07:31:26.734Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -5698,10 +6656,15 @@ export interface operations {
                      *       "agentId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e901",
                      *       "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *       "status": "pending",
+                     *       "failure": null,
                      *       "attempts": 0,
                      *       "lastError": null,
+                     *       "startedAt": null,
+                     *       "finishedAt": null,
+                     *       "message": null,
+                     *       "sessionId": null,
                      *       "createdAt": "2026-03-30T07:30:01.204Z",
-                     *       "updatedAt": "2026-03-30T07:30:02.871Z"
+                     *       "updatedAt": "2026-03-30T07:31:26.734Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5721,10 +6684,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The status of the runs.
+                 * @description The status of the runs. Default: all.
                  * @example pending
                  */
-                status?: "pending" | "delivered" | "failed" | "skipped";
+                status?: "pending" | "delivered" | "succeeded" | "failed" | "skipped";
+                /** @description The schedule of the runs. */
+                scheduleId?: string;
+                /**
+                 * @description The runs of this project. Required for an API key that is restricted to projects.
+                 * @example website
+                 */
+                projectId?: string;
+                /**
+                 * @description The runs with this `scheduledAt` or a later one.
+                 * @example 2026-03-30T00:00:00.000Z
+                 */
+                since?: string;
                 /** @description The maximum number of items on the page, at least 1. A number above 1000 counts as 1000. */
                 limit?: components["parameters"]["limit"];
                 /** @description The `nextCursor` of the previous page. */
@@ -5753,10 +6728,15 @@ export interface operations {
                      *           "agentId": null,
                      *           "scheduledAt": "2026-03-30T07:30:00.000Z",
                      *           "status": "pending",
+                     *           "failure": null,
                      *           "attempts": 0,
                      *           "lastError": null,
+                     *           "startedAt": null,
+                     *           "finishedAt": null,
+                     *           "message": null,
+                     *           "sessionId": null,
                      *           "createdAt": "2026-03-30T07:30:01.204Z",
-                     *           "updatedAt": "2026-03-30T07:30:02.871Z"
+                     *           "updatedAt": "2026-03-30T07:31:26.734Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -5767,7 +6747,85 @@ export interface operations {
             };
             400: components["responses"]["InvalidInputOrMissingScope"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["UnrestrictedKeyRequired"];
+            /** @description The API key is restricted to other projects, or it is restricted and the request names no project. `Error-Code`: `unrestricted_key_required`, `project_forbidden`. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["ProjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    claimRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunClaimRequest"];
+            };
+        };
+        responses: {
+            /** @description The claimed runs, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *           "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
+                     *           "name": "Nightly build",
+                     *           "projectId": "website",
+                     *           "agentId": null,
+                     *           "cron": "30 9 * * mon-fri",
+                     *           "runAt": null,
+                     *           "timezone": "Europe/Paris",
+                     *           "scheduledAt": "2026-03-30T07:30:00.000Z",
+                     *           "payload": {
+                     *             "branch": "main"
+                     *           },
+                     *           "attempt": 1,
+                     *           "previous": null,
+                     *           "claimId": "7a0c6f1e-4b3d-4c55-9f0e-2d8b1c7e5a90",
+                     *           "leaseExpiresAt": "2026-03-30T07:35:01.204Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClaimedRuns"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The API key is restricted to other projects, or it is restricted and the request names no project. `Error-Code`: `unrestricted_key_required`, `project_forbidden`. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["ProjectNotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5803,11 +6861,16 @@ export interface operations {
                      *       "projectId": "website",
                      *       "agentId": null,
                      *       "scheduledAt": "2026-03-30T07:30:00.000Z",
-                     *       "status": "delivered",
+                     *       "status": "succeeded",
+                     *       "failure": null,
                      *       "attempts": 1,
                      *       "lastError": null,
+                     *       "startedAt": "2026-03-30T07:30:02.512Z",
+                     *       "finishedAt": "2026-03-30T07:31:26.734Z",
+                     *       "message": "Built 14 pages.",
+                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *       "createdAt": "2026-03-30T07:30:01.204Z",
-                     *       "updatedAt": "2026-03-30T07:30:02.871Z"
+                     *       "updatedAt": "2026-03-30T07:31:26.734Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5852,11 +6915,16 @@ export interface operations {
                      *       "projectId": "website",
                      *       "agentId": null,
                      *       "scheduledAt": "2026-03-30T07:30:00.000Z",
-                     *       "status": "delivered",
+                     *       "status": "succeeded",
+                     *       "failure": null,
                      *       "attempts": 1,
                      *       "lastError": null,
+                     *       "startedAt": "2026-03-30T07:30:02.512Z",
+                     *       "finishedAt": "2026-03-30T07:31:26.734Z",
+                     *       "message": "Built 14 pages.",
+                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
                      *       "createdAt": "2026-03-30T07:30:01.204Z",
-                     *       "updatedAt": "2026-03-30T07:30:02.871Z"
+                     *       "updatedAt": "2026-03-30T07:31:26.734Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5866,7 +6934,143 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ProjectForbidden"];
             404: components["responses"]["RunNotFound"];
-            /** @description The run failed or was skipped. `Error-Code`: `run_not_pending`. */
+            /** @description The run is finished or was skipped. `Error-Code`: `run_not_pending`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    renewRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run.
+                 * @example 019d3da6-44c0-8af1-a829-4c5f72adcc57
+                 */
+                runId: components["parameters"]["runId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunRenewal"];
+            };
+        };
+        responses: {
+            /** @description The claim. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *       "claimId": "7a0c6f1e-4b3d-4c55-9f0e-2d8b1c7e5a90",
+                     *       "leaseExpiresAt": "2026-03-30T07:35:01.204Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunClaim"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            404: components["responses"]["RunNotFound"];
+            /** @description The claim has ended, or the run has another claim or none. `Error-Code`: `claim_mismatch`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    completeRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The run.
+                 * @example 019d3da6-44c0-8af1-a829-4c5f72adcc57
+                 */
+                runId: components["parameters"]["runId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunCompletion"];
+            };
+        };
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *       "scheduleId": "0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81",
+                     *       "projectId": "website",
+                     *       "agentId": null,
+                     *       "scheduledAt": "2026-03-30T07:30:00.000Z",
+                     *       "status": "succeeded",
+                     *       "failure": null,
+                     *       "attempts": 1,
+                     *       "lastError": null,
+                     *       "startedAt": "2026-03-30T07:30:02.512Z",
+                     *       "finishedAt": "2026-03-30T07:31:26.734Z",
+                     *       "message": "Built 14 pages.",
+                     *       "sessionId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e902",
+                     *       "createdAt": "2026-03-30T07:30:01.204Z",
+                     *       "updatedAt": "2026-03-30T07:31:26.734Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ProjectForbidden"];
+            /** @description The organization has no such run, or its schedule was deleted, or it has no such session. `Error-Code`: `run_not_found`, `session_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The run has another outcome, was skipped, or has another claim. `Error-Code`: `claim_mismatch`, `run_finished`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7669,6 +8873,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The run is delivered. If the body is an outcome, of up to 16 KiB, the run is finished with it; any other body is ignored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOutcome"];
+                };
+            };
             /** @description The service deletes the run endpoint. The run stays pending. */
             410: {
                 headers: {
@@ -7676,7 +8889,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The run is delivered. */
+            /** @description The run is delivered. Its outcome is reported later, if at all. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

@@ -140,14 +140,17 @@ function organization(id: string, name: string, userId: string, userName: string
  */
 function exampleRows(organizationId: string) {
   const times = { createdAt: now(), updatedAt: now() }
-  const schedule = (parentType: 'project' | 'agent', parentId: string, id: string, timezone: string) =>
+  const schedule = (
+    row: Pick<typeof schedules.$inferInsert, 'parentType' | 'parentId' | 'id' | 'timezone' | 'name'>,
+  ) =>
     query.insert(schedules).values({
       organizationId,
-      parentType,
-      parentId,
-      id,
       cron: '30 9 * * mon-fri',
-      timezone,
+      payload: '{"branch":"main"}',
+      overlap: 'skip',
+      maxRunSeconds: 3600,
+      pauseAfterFailures: 3,
+      ...row,
       ...times,
     })
   const { projectId, agentId, projectScheduleId, agentScheduleId } = EXAMPLE_IDS
@@ -182,8 +185,20 @@ function exampleRows(organizationId: string) {
       sha256: sha256(''),
       ...times,
     }),
-    schedule('project', projectId, projectScheduleId, 'Europe/Paris'),
-    schedule('agent', agentId, agentScheduleId, 'UTC'),
+    schedule({
+      parentType: 'project',
+      parentId: projectId,
+      id: projectScheduleId,
+      timezone: 'Europe/Paris',
+      name: 'Nightly build',
+    }),
+    schedule({
+      parentType: 'agent',
+      parentId: agentId,
+      id: agentScheduleId,
+      timezone: 'UTC',
+      name: 'Morning review',
+    }),
     query.insert(runs).values({
       organizationId,
       scheduleId: projectScheduleId,
@@ -191,8 +206,12 @@ function exampleRows(organizationId: string) {
       id: EXAMPLE_IDS.runId,
       parentType: 'project',
       parentId: projectId,
-      status: 'delivered',
+      status: 'succeeded',
       attempts: 1,
+      startedAt: '2026-03-30T07:30:02.512Z',
+      finishedAt: '2026-03-30T07:31:26.734Z',
+      message: 'Built 14 pages.',
+      sessionId: EXAMPLE_IDS.sessionId,
       ...times,
     }),
   ]

@@ -45,7 +45,9 @@ export async function receiveRuns(baseUrl: string, demo: Demo): Promise<Demo> {
   const server = createServer(async (request, response) => {
     const { status, line } = await receive(request, secret.value)
     console.log(line)
-    response.writeHead(status).end()
+    const outcome = { outcome: 'succeeded', message: 'npm run dev printed the run.' }
+    response.writeHead(status, { 'Content-Type': 'application/json' })
+    response.end(status === 200 ? JSON.stringify(outcome) : undefined)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${RECEIVER_PATH}`
@@ -74,8 +76,10 @@ async function receive(request: IncomingMessage, secret: string): Promise<{ stat
   }
   const { data } = JSON.parse(body)
   const parent = data.projectId === null ? `agent ${data.agentId}` : `project ${data.projectId}`
+  const schedule = data.name ?? data.cron ?? data.scheduleId
+  const payload = data.payload === null ? '' : ` Payload: ${JSON.stringify(data.payload)}`
   return {
-    status: 204,
-    line: `Run ${data.id}: "${data.cron}" of ${parent} came due at ${data.scheduledAt}. Its signature is valid.`,
+    status: 200,
+    line: `Run ${data.id}: "${schedule}" of ${parent} came due at ${data.scheduledAt}. Its signature is valid.${payload}`,
   }
 }

@@ -41,7 +41,7 @@ if (hidden.length > 0) process.exit(1)
 if (options.check) check()
 else write()
 
-/** `src/resources/pins/statements.ts` is shown in `pins.sql`, `src/delivery/outbox.ts` in `delivery.sql`. */
+/** `src/resources/pins/statements.ts` is shown in `pins.sql`, `src/delivery/check-runs.ts` in `delivery.sql`. */
 function fileOf(path: string): string {
   const folders = dirname(path).split('/').slice(1)
   return (folders[0] === 'resources' ? folders[1] : folders[0]) ?? basename(path, '.ts')

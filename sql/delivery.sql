@@ -1,3 +1,73 @@
+-- src/delivery/check-runs.ts
+
+-- selectToCheck
+select
+  "runs"."organizationId" as "organizationId",
+  "runs"."id",
+  "runs"."scheduleId",
+  "runs"."status",
+  "runs"."attempts",
+  "runs"."checkAt",
+  "runs"."claimId",
+  "schedules"."maxRunSeconds",
+  strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds') as "deadline",
+  "runEndpoints"."organizationId" is not null as "hasEndpoint",
+  coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow"
+from
+  "runs"
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "runEndpoints" on (
+    "runEndpoints"."organizationId" = "runs"."organizationId"
+    and "runEndpoints"."createdAt" <= "runs"."createdAt"
+  )
+where
+  "runs"."checkAt" <= :now
+order by
+  "runs"."checkAt" asc
+limit
+  + 1000;
+
+-- storeChecked
+update "runs"
+set
+  "status" = ("checked".value ->> 'newStatus'),
+  "failure" = ("checked".value ->> 'failure'),
+  "lastError" = coalesce(("checked".value ->> 'lastError'), "runs"."lastError"),
+  "claimId" = case
+    when not (
+      ("checked".value ->> 'status') = 'delivered'
+      and ("checked".value ->> 'newStatus') = 'pending'
+    ) then "runs"."claimId"
+  end,
+  "checkAt" = ("checked".value ->> 'newCheckAt'),
+  "startedAt" = case
+    when not (
+      ("checked".value ->> 'status') = 'delivered'
+      and ("checked".value ->> 'newStatus') = 'pending'
+    ) then "runs"."startedAt"
+  end,
+  "finishedAt" = case
+    when ("checked".value ->> 'newStatus') = 'failed' then :now
+  end,
+  "updatedAt" = case
+    when ("checked".value ->> 'status') = 'delivered' then :now
+    else "runs"."updatedAt"
+  end
+from
+  json_each(:checked) as "checked"
+where
+  (
+    (
+      "runs"."organizationId" = ("checked".value ->> 'organizationId')
+      and "runs"."id" = ("checked".value ->> 'id')
+      and "runs"."status" = ("checked".value ->> 'status')
+    )
+    and "runs"."checkAt" = ("checked".value ->> 'checkAt')
+  );
+
 -- src/delivery/consumer.ts
 
 -- deleteGone
@@ -30,49 +100,92 @@ set
   "enabledAt" = null,
   "nextRunAt" = null,
   "updatedAt" = :now,
-  "pausedReason" = '20 runs in a row failed. The last error: ' || ("failures".value ->> 'lastError')
+  "pausedReason" = case coalesce("schedules"."pauseAfterFailures", 20)
+    when 1 then 'A run failed.'
+    else coalesce("schedules"."pauseAfterFailures", 20) || ' runs in a row failed.'
+  end || ' The last failure (' || ("failures".value ->> 'failure') || ')' || coalesce(': ' || ("failures".value ->> 'error'), '')
 from
   json_each(:failures) as "failures"
 where
   (
-    (
-      "schedules"."organizationId" = ("failures".value ->> 'organizationId')
-      and "schedules"."parentType" = ("failures".value ->> 'parentType')
-      and "schedules"."parentId" = ("failures".value ->> 'parentId')
-    )
+    "schedules"."organizationId" = ("failures".value ->> 'organizationId')
     and "schedules"."id" = ("failures".value ->> 'scheduleId')
-    and "schedules"."enabledAt" is not null
     and (
-      select
-        count(*)
-      from
-        (
-          select
-            "runs"."status" as "status"
-          from
-            "runs"
-          where
-            "runs"."organizationId" = "schedules"."organizationId"
-            and "runs"."scheduleId" = "schedules"."id"
-            and "runs"."scheduledAt" >= "schedules"."enabledAt"
-            and "runs"."status" in ('delivered', 'failed')
-          order by
-            "runs"."scheduledAt" desc
-          limit
-            20
-        )
-      where
-        "status" = 'failed'
-    ) >= 20
+      "schedules"."enabledAt" is not null
+      and (
+        select
+          count(*)
+        from
+          (
+            select
+              "status",
+              row_number() over (
+                order by
+                  "scheduledAt" desc
+              ) as position
+            from
+              (
+                select
+                  "runs"."status" as "status",
+                  "runs"."scheduledAt" as "scheduledAt"
+                from
+                  "runs"
+                where
+                  "runs"."organizationId" = "schedules"."organizationId"
+                  and "runs"."scheduleId" = "schedules"."id"
+                  and "runs"."scheduledAt" >= "schedules"."enabledAt"
+                  and (
+                    "runs"."status" in ('succeeded', 'failed')
+                    or (
+                      "runs"."status" = 'delivered'
+                      and "schedules"."maxRunSeconds" is null
+                    )
+                  )
+                order by
+                  "runs"."scheduledAt" desc
+                limit
+                  100
+              )
+          )
+        where
+          position <= coalesce("schedules"."pauseAfterFailures", 20)
+          and "status" = 'failed'
+      ) >= coalesce("schedules"."pauseAfterFailures", 20)
+    )
   );
 
 -- recordResults
 update "runs"
 set
   "status" = ("results".value ->> 'status'),
+  "failure" = ("results".value ->> 'failure'),
   "attempts" = ("results".value ->> 'attempts'),
-  "lastError" = ("results".value ->> 'lastError'),
-  "sendAfter" = ("results".value ->> 'sendAfter'),
+  "lastError" = case
+    when ("results".value ->> 'sessionId') is not null
+    and (
+      select
+        "sessions"."id"
+      from
+        "sessions"
+      where
+        "sessions"."organizationId" = "runs"."organizationId"
+        and "sessions"."id" = ("results".value ->> 'sessionId')
+    ) is null then 'The sessionId in the response was ignored: there is no such session.'
+    else ("results".value ->> 'lastError')
+  end,
+  "checkAt" = ("results".value ->> 'checkAt'),
+  "startedAt" = ("results".value ->> 'startedAt'),
+  "finishedAt" = ("results".value ->> 'finishedAt'),
+  "message" = ("results".value ->> 'message'),
+  "sessionId" = (
+    select
+      "sessions"."id"
+    from
+      "sessions"
+    where
+      "sessions"."organizationId" = "runs"."organizationId"
+      and "sessions"."id" = ("results".value ->> 'sessionId')
+  ),
   "updatedAt" = :now
 from
   json_each(:results) as "results"
@@ -88,15 +201,59 @@ where
 -- selectDeliveries
 select
   "runs"."organizationId" as "organizationId",
-  "runs"."scheduleId",
-  "runs"."scheduledAt",
   "runs"."id" as "id",
-  "runs"."parentType" as "parentType",
-  "runs"."parentId" as "parentId",
-  "runs"."attempts",
-  "runs"."lastError",
+  "runs"."scheduleId",
+  "schedules"."name",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
   "schedules"."cron",
+  "schedules"."runAt",
   "schedules"."timezone",
+  "runs"."scheduledAt",
+  "schedules"."payload",
+  "runs"."attempts",
+  (
+    select
+      json_object(
+        'id',
+        "id",
+        'scheduledAt',
+        "scheduledAt",
+        'status',
+        "status",
+        'failure',
+        "failure",
+        'message',
+        "message",
+        'sessionId',
+        "sessionId"
+      )
+    from
+      (
+        select
+          *
+        from
+          "runs" as "earlier"
+        where
+          "earlier"."organizationId" = "runs"."organizationId"
+          and "earlier"."scheduleId" = "runs"."scheduleId"
+          and "earlier"."scheduledAt" < "runs"."scheduledAt"
+        order by
+          "earlier"."scheduledAt" desc
+        limit
+          100
+      )
+    where
+      "status" <> 'skipped'
+    limit
+      1
+  ) as "previous",
+  "runs"."lastError",
+  "schedules"."maxRunSeconds",
   "runEndpoints"."url",
   coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow",
   "runEndpoints"."sealedSecret",
@@ -108,8 +265,6 @@ from
   cross join "runs"
   inner join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."parentType" = "runs"."parentType"
-    and "schedules"."parentId" = "runs"."parentId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
@@ -139,42 +294,3 @@ where
       or "agents"."id" is not null
     )
   );
-
--- src/delivery/outbox.ts
-
--- leaseSent
-update "runs"
-set
-  "sendAfter" = case
-    when ("sent".value ->> 'hasEndpoint') then :leaseExpiresAt
-  end
-from
-  json_each(:sent) as "sent"
-where
-  (
-    (
-      "runs"."organizationId" = ("sent".value ->> 'organizationId')
-      and "runs"."id" = ("sent".value ->> 'id')
-    )
-    and "runs"."sendAfter" <= :now
-  );
-
--- selectToSend
-select
-  "runs"."organizationId" as "organizationId",
-  "runs"."id",
-  "runs"."attempts",
-  "runEndpoints"."organizationId" is not null as "hasEndpoint",
-  coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow"
-from
-  "runs"
-  left join "runEndpoints" on (
-    "runEndpoints"."organizationId" = "runs"."organizationId"
-    and "runEndpoints"."createdAt" <= "runs"."createdAt"
-  )
-where
-  "runs"."sendAfter" <= :now
-order by
-  "runs"."sendAfter" asc
-limit
-  + 1000;

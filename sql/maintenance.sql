@@ -318,11 +318,9 @@ on conflict do nothing;
 -- purgePage.5
 delete from "schedules"
 where
-  ("schedules"."organizationId", "schedules"."parentType", "schedules"."parentId", "schedules"."id") in (
+  ("schedules"."organizationId", "schedules"."id") in (
     select
       "schedules"."organizationId",
-      "schedules"."parentType",
-      "schedules"."parentId",
       "schedules"."id"
     from
       (

@@ -46,8 +46,6 @@ from
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."parentType" = "runs"."parentType"
-    and "schedules"."parentId" = "runs"."parentId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
@@ -67,7 +65,18 @@ where
 update "runs"
 set
   "status" = 'delivered',
-  "sendAfter" = null,
+  "checkAt" = (
+    select
+      strftime('%Y-%m-%dT%H:%M:%fZ', :now, "maxRunSeconds" || ' seconds') as "value"
+    from
+      "schedules"
+    where
+      (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+  ),
+  "startedAt" = :now,
   "updatedAt" = :now
 where
   (
@@ -82,8 +91,6 @@ where
         )
         left join "schedules" on (
           "schedules"."organizationId" = "runs"."organizationId"
-          and "schedules"."parentType" = "runs"."parentType"
-          and "schedules"."parentId" = "runs"."parentId"
           and "schedules"."id" = "runs"."scheduleId"
         )
         left join "projects" on (
@@ -188,8 +195,13 @@ select
   end as "agentId",
   "scheduledAt",
   "status",
+  "failure",
   "attempts",
   "lastError",
+  "startedAt",
+  "finishedAt",
+  "message",
+  "sessionId",
   "createdAt",
   "updatedAt"
 from
@@ -284,9 +296,15 @@ insert into
     "parentType",
     "parentId",
     "status",
+    "failure",
     "attempts",
     "lastError",
-    "sendAfter",
+    "claimId",
+    "checkAt",
+    "startedAt",
+    "finishedAt",
+    "message",
+    "sessionId",
     "createdAt",
     "updatedAt",
     "idempotencyKey"
@@ -298,19 +316,105 @@ select
   :id as "id",
   "schedules"."parentType" as "parentType",
   "schedules"."parentId" as "parentId",
-  'pending' as "status",
-  0 as "attempts",
-  null as "lastError",
   case
-    when exists (
+    when (
+      case
+        when not (true) then 'The ' || "schedules"."parentType" || ' was archived.'
+        when "schedules"."overlap" = 'skip'
+        and "schedules"."lastRunAt" > :scheduledAt then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+        else 'The run of ' || (
+          select
+            "scheduledAt"
+          from
+            "runs" "previous"
+          where
+            (
+              "schedules"."overlap" = 'skip'
+              and "previous"."organizationId" = "schedules"."organizationId"
+              and "previous"."scheduleId" = "schedules"."id"
+              and "previous"."scheduledAt" = "schedules"."lastRunAt"
+              and (
+                "previous"."status" = 'pending'
+                or (
+                  "previous"."status" = 'delivered'
+                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                )
+              )
+            )
+        ) || ' was not finished.'
+      end
+    ) is not null then 'skipped'
+    else 'pending'
+  end as "status",
+  null as "failure",
+  0 as "attempts",
+  case
+    when not (true) then 'The ' || "schedules"."parentType" || ' was archived.'
+    when "schedules"."overlap" = 'skip'
+    and "schedules"."lastRunAt" > :scheduledAt then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+    else 'The run of ' || (
+      select
+        "scheduledAt"
+      from
+        "runs" "previous"
+      where
+        (
+          "schedules"."overlap" = 'skip'
+          and "previous"."organizationId" = "schedules"."organizationId"
+          and "previous"."scheduleId" = "schedules"."id"
+          and "previous"."scheduledAt" = "schedules"."lastRunAt"
+          and (
+            "previous"."status" = 'pending'
+            or (
+              "previous"."status" = 'delivered'
+              and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+            )
+          )
+        )
+    ) || ' was not finished.'
+  end as "lastError",
+  null as "claimId",
+  case
+    when not (
+      case
+        when not (true) then 'The ' || "schedules"."parentType" || ' was archived.'
+        when "schedules"."overlap" = 'skip'
+        and "schedules"."lastRunAt" > :scheduledAt then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+        else 'The run of ' || (
+          select
+            "scheduledAt"
+          from
+            "runs" "previous"
+          where
+            (
+              "schedules"."overlap" = 'skip'
+              and "previous"."organizationId" = "schedules"."organizationId"
+              and "previous"."scheduleId" = "schedules"."id"
+              and "previous"."scheduledAt" = "schedules"."lastRunAt"
+              and (
+                "previous"."status" = 'pending'
+                or (
+                  "previous"."status" = 'delivered'
+                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                )
+              )
+            )
+        ) || ' was not finished.'
+      end
+    ) is not null
+    and exists (
       select
         1
       from
         "runEndpoints"
       where
         "runEndpoints"."organizationId" = "schedules"."organizationId"
-    ) then :sendAfter
-  end as "sendAfter",
+    ) then :checkAt
+  end as "checkAt",
+  null as "startedAt",
+  null as "finishedAt",
+  null as "message",
+  null as "sessionId",
   max(
     :now,
     coalesce(
@@ -389,6 +493,7 @@ where
             and "runs"."scheduleId" = "schedules"."id"
           )
           and "runs"."scheduledAt" = :scheduledAt
+          and "runs"."status" <> 'skipped'
         )
       where
         (
@@ -408,8 +513,6 @@ where
           and ("agents"."archivedAt" is null)
         )
     )
-    and "schedules"."parentType" = 'agent'
-    and "schedules"."parentId" = :agentId
     and "schedules"."id" = :scheduleId
   );
 
@@ -425,8 +528,13 @@ select
   end as "agentId",
   "runs"."scheduledAt",
   "runs"."status",
+  "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."startedAt",
+  "runs"."finishedAt",
+  "runs"."message",
+  "runs"."sessionId",
   "runs"."createdAt",
   "runs"."updatedAt"
 from
@@ -485,6 +593,512 @@ where
     and ("schedules"."id" is not null)
   );
 
+-- allRuns.select
+select
+  "runs"."id" as "id",
+  "runs"."scheduleId" as "scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt" as "scheduledAt",
+  "runs"."status" as "status",
+  "runs"."failure" as "failure",
+  "runs"."attempts" as "attempts",
+  "runs"."lastError" as "lastError",
+  "runs"."startedAt" as "startedAt",
+  "runs"."finishedAt" as "finishedAt",
+  "runs"."message" as "message",
+  "runs"."sessionId" as "sessionId",
+  "runs"."createdAt" as "createdAt",
+  "runs"."updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "runs"
+    where
+      (
+        "runs"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :scope is null
+                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "runs"."id" < :cursor
+        and "runs"."id" >= :firstId
+      )
+    order by
+      "runs"."id" desc
+    limit
+      + :mostExamined
+  ) as "runs"
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        :projectId is null
+        or (
+          "runs"."parentType" = 'project'
+          and "runs"."parentId" = :projectId
+        )
+      )
+      and (
+        :status is null
+        or "runs"."status" = :status
+      )
+      and (
+        :scheduleId is null
+        or "runs"."scheduleId" = :scheduleId
+      )
+    )
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  )
+limit
+  + :rowLimit;
+
+-- allRuns.selectLastExamined
+select
+  "id" as "id"
+from
+  "runs"
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "runs"."id" < :cursor
+    and "runs"."id" >= :firstId
+  )
+order by
+  "runs"."id" desc
+limit
+  + 1
+offset
+  2499;
+
+-- claim
+update "runs"
+set
+  "status" = 'delivered',
+  "attempts" = "runs"."attempts" + 1,
+  "claimId" = :claimId,
+  "checkAt" = (
+    select
+      min(
+        :leaseExpiresAt,
+        coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
+      ) as "value"
+    from
+      "schedules"
+    where
+      (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+  ),
+  "startedAt" = :now,
+  "updatedAt" = :now
+where
+  ("runs"."organizationId", "runs"."id") in (
+    select
+      "runs"."organizationId" as "organizationId",
+      "runs"."id" as "id"
+    from
+      "apiKeys"
+      left join "projects" "named" on (
+        "named"."organizationId" = "apiKeys"."organizationId"
+        and "named"."id" = :projectId
+      )
+      inner join "runs" indexed by "runsPending" on (
+        "runs"."organizationId" = "apiKeys"."organizationId"
+        and "runs"."status" = 'pending'
+        and "runs"."checkAt" is null
+        and (
+          :projectId is null
+          or (
+            "runs"."parentType" = 'project'
+            and "runs"."parentId" = :projectId
+          )
+        )
+      )
+      inner join "schedules" on (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+      left join "projects" on (
+        "runs"."parentType" = 'project'
+        and "projects"."organizationId" = "runs"."organizationId"
+        and "projects"."id" = "runs"."parentId"
+      )
+      left join "agents" on (
+        "runs"."parentType" = 'agent'
+        and "agents"."organizationId" = "runs"."organizationId"
+        and "agents"."id" = "runs"."parentId"
+      )
+    where
+      (
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+        and (
+          "projects"."id" is not null
+          or "agents"."id" is not null
+        )
+      )
+    order by
+      "runs"."id" asc
+    limit
+      + :rowLimit
+  );
+
+-- completable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "runs"."id" is not null
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  ) as "runExists",
+  :sessionId is null
+  or (
+    ("sessions"."organizationId", "sessions"."projectId") in (
+      select
+        "projects"."organizationId",
+        "projects"."id"
+      from
+        "projects"
+    ) is true
+    and (
+      "apiKeys"."projectIds" is null
+      or "sessions"."projectId" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  ) as "sessionExists",
+  (
+    "agents"."id" is not null
+    or (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  ) as "isInReach",
+  case
+    when "runs"."claimId" is null then :claimId is null
+    or "runs"."status" = 'pending'
+    else "runs"."claimId" is :claimId
+  end as "isOfClaim",
+  (
+    "runs"."status" in ('pending', 'delivered')
+    or "runs"."status" = :outcome
+  ) as "hasNoOtherOutcome"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- complete
+update "runs"
+set
+  "status" = :outcome,
+  "failure" = case :outcome
+    when 'failed' then 'task'
+  end,
+  "claimId" = coalesce("runs"."claimId", :claimId),
+  "checkAt" = null,
+  "startedAt" = coalesce("runs"."startedAt", :now),
+  "finishedAt" = :now,
+  "message" = :message,
+  "sessionId" = :sessionId,
+  "updatedAt" = :now
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "runs" on (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."id" = :runId
+        )
+        left join "schedules" on (
+          "schedules"."organizationId" = "runs"."organizationId"
+          and "schedules"."id" = "runs"."scheduleId"
+        )
+        left join "projects" on (
+          "runs"."parentType" = 'project'
+          and "projects"."organizationId" = "runs"."organizationId"
+          and "projects"."id" = "runs"."parentId"
+        )
+        left join "agents" on (
+          "runs"."parentType" = 'agent'
+          and "agents"."organizationId" = "runs"."organizationId"
+          and "agents"."id" = "runs"."parentId"
+        )
+        left join "sessions" on (
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :sessionId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            (
+              "runs"."id" is not null
+              and (
+                "schedules"."id" is not null
+                and (
+                  "projects"."id" is not null
+                  or "agents"."id" is not null
+                )
+              )
+            )
+          )
+          and (
+            :sessionId is null
+            or (
+              ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
+              and (
+                "apiKeys"."projectIds" is null
+                or "sessions"."projectId" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            (
+              "agents"."id" is not null
+              or (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            case
+              when "runs"."claimId" is null then :claimId is null
+              or "runs"."status" = 'pending'
+              else "runs"."claimId" is :claimId
+            end
+          )
+          and (
+            (
+              "runs"."status" in ('pending', 'delivered')
+              or "runs"."status" = :outcome
+            )
+          )
+        )
+    )
+    and "runs"."id" = :runId
+    and "runs"."status" in ('pending', 'delivered')
+  );
+
 -- listable.check
 select
   case
@@ -495,17 +1109,483 @@ select
     :scope is null
     or instr("apiKeys"."scopes", json_quote(:scope)) > 0
   ) as "isInScope",
-  "organizationId" as "callerOrganizationId",
-  "userId" as "callerUserId",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
   (
     "apiKeys"."lastUsedAt" is null
     or "apiKeys"."lastUsedAt" <= :hourAgo
   ) as "isLastUsedStale",
-  "apiKeys"."projectIds" is null as "isUnrestricted"
+  :projectId is null
+  or "named"."id" is not null as "projectExists",
+  :projectId is not null
+  or "apiKeys"."projectIds" is null as "isUnrestricted",
+  :projectId is null
+  or (
+    "apiKeys"."projectIds" is null
+    or "named"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "isInReach"
 from
   "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
 where
   "apiKeys"."hash" = :keyHash;
+
+-- pauseIfFailing
+update "schedules"
+set
+  "enabledAt" = null,
+  "nextRunAt" = null,
+  "updatedAt" = :now,
+  "pausedReason" = case coalesce("schedules"."pauseAfterFailures", 20)
+    when 1 then 'A run failed.'
+    else coalesce("schedules"."pauseAfterFailures", 20) || ' runs in a row failed.'
+  end || ' The last failure (' || 'task' || ')' || coalesce(': ' || :message, '')
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "runs" on (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."id" = :runId
+        )
+        left join "schedules" on (
+          "schedules"."organizationId" = "runs"."organizationId"
+          and "schedules"."id" = "runs"."scheduleId"
+        )
+        left join "projects" on (
+          "runs"."parentType" = 'project'
+          and "projects"."organizationId" = "runs"."organizationId"
+          and "projects"."id" = "runs"."parentId"
+        )
+        left join "agents" on (
+          "runs"."parentType" = 'agent'
+          and "agents"."organizationId" = "runs"."organizationId"
+          and "agents"."id" = "runs"."parentId"
+        )
+        left join "sessions" on (
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :sessionId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            (
+              "runs"."id" is not null
+              and (
+                "schedules"."id" is not null
+                and (
+                  "projects"."id" is not null
+                  or "agents"."id" is not null
+                )
+              )
+            )
+          )
+          and (
+            :sessionId is null
+            or (
+              ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
+              and (
+                "apiKeys"."projectIds" is null
+                or "sessions"."projectId" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            (
+              "agents"."id" is not null
+              or (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            case
+              when "runs"."claimId" is null then :claimId is null
+              or "runs"."status" = 'pending'
+              else "runs"."claimId" is :claimId
+            end
+          )
+          and (
+            (
+              "runs"."status" in ('pending', 'delivered')
+              or "runs"."status" = :outcome
+            )
+          )
+        )
+    )
+    and "schedules"."id" = (
+      select
+        "runs"."scheduleId"
+      from
+        "apiKeys"
+        left join "runs" on (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."id" = :runId
+        )
+        left join "schedules" on (
+          "schedules"."organizationId" = "runs"."organizationId"
+          and "schedules"."id" = "runs"."scheduleId"
+        )
+        left join "projects" on (
+          "runs"."parentType" = 'project'
+          and "projects"."organizationId" = "runs"."organizationId"
+          and "projects"."id" = "runs"."parentId"
+        )
+        left join "agents" on (
+          "runs"."parentType" = 'agent'
+          and "agents"."organizationId" = "runs"."organizationId"
+          and "agents"."id" = "runs"."parentId"
+        )
+        left join "sessions" on (
+          "sessions"."organizationId" = "apiKeys"."organizationId"
+          and "sessions"."id" = :sessionId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            (
+              "runs"."id" is not null
+              and (
+                "schedules"."id" is not null
+                and (
+                  "projects"."id" is not null
+                  or "agents"."id" is not null
+                )
+              )
+            )
+          )
+          and (
+            :sessionId is null
+            or (
+              ("sessions"."organizationId", "sessions"."projectId") in (
+                select
+                  "projects"."organizationId",
+                  "projects"."id"
+                from
+                  "projects"
+              ) is true
+              and (
+                "apiKeys"."projectIds" is null
+                or "sessions"."projectId" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            (
+              "agents"."id" is not null
+              or (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            case
+              when "runs"."claimId" is null then :claimId is null
+              or "runs"."status" = 'pending'
+              else "runs"."claimId" is :claimId
+            end
+          )
+          and (
+            (
+              "runs"."status" in ('pending', 'delivered')
+              or "runs"."status" = :outcome
+            )
+          )
+        )
+    )
+    and :outcome = 'failed'
+    and (
+      "schedules"."enabledAt" is not null
+      and (
+        select
+          count(*)
+        from
+          (
+            select
+              "status",
+              row_number() over (
+                order by
+                  "scheduledAt" desc
+              ) as position
+            from
+              (
+                select
+                  "runs"."status" as "status",
+                  "runs"."scheduledAt" as "scheduledAt"
+                from
+                  "runs"
+                where
+                  "runs"."organizationId" = "schedules"."organizationId"
+                  and "runs"."scheduleId" = "schedules"."id"
+                  and "runs"."scheduledAt" >= "schedules"."enabledAt"
+                  and (
+                    "runs"."status" in ('succeeded', 'failed')
+                    or (
+                      "runs"."status" = 'delivered'
+                      and "schedules"."maxRunSeconds" is null
+                    )
+                  )
+                order by
+                  "runs"."scheduledAt" desc
+                limit
+                  100
+              )
+          )
+        where
+          position <= coalesce("schedules"."pauseAfterFailures", 20)
+          and "status" = 'failed'
+      ) >= coalesce("schedules"."pauseAfterFailures", 20)
+    )
+  );
+
+-- pendingRuns.select
+select
+  "runs"."id" as "id",
+  "runs"."scheduleId" as "scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt" as "scheduledAt",
+  "runs"."status" as "status",
+  "runs"."failure" as "failure",
+  "runs"."attempts" as "attempts",
+  "runs"."lastError" as "lastError",
+  "runs"."startedAt" as "startedAt",
+  "runs"."finishedAt" as "finishedAt",
+  "runs"."message" as "message",
+  "runs"."sessionId" as "sessionId",
+  "runs"."createdAt" as "createdAt",
+  "runs"."updatedAt" as "updatedAt"
+from
+  (
+    select
+      *
+    from
+      "runs" indexed by "runsPending"
+    where
+      (
+        "runs"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :scope is null
+                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "runs"."status" = 'pending'
+        and "runs"."id" > :cursor
+        and "runs"."id" >= :firstId
+      )
+    order by
+      "runs"."id" asc
+    limit
+      + :mostExamined
+  ) as "runs"
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        :projectId is null
+        or (
+          "runs"."parentType" = 'project'
+          and "runs"."parentId" = :projectId
+        )
+      )
+      and (
+        :status is null
+        or "runs"."status" = :status
+      )
+      and (
+        :scheduleId is null
+        or "runs"."scheduleId" = :scheduleId
+      )
+    )
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  )
+limit
+  + :rowLimit;
+
+-- pendingRuns.selectLastExamined
+select
+  "id" as "id"
+from
+  "runs" indexed by "runsPending"
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "runs"."status" = 'pending'
+    and "runs"."id" > :cursor
+    and "runs"."id" >= :firstId
+  )
+order by
+  "runs"."id" asc
+limit
+  + 1
+offset
+  2499;
 
 -- projectScheduleRuns.readable.check
 select
@@ -563,8 +1643,13 @@ select
   end as "agentId",
   "scheduledAt",
   "status",
+  "failure",
   "attempts",
   "lastError",
+  "startedAt",
+  "finishedAt",
+  "message",
+  "sessionId",
   "createdAt",
   "updatedAt"
 from
@@ -679,9 +1764,15 @@ insert into
     "parentType",
     "parentId",
     "status",
+    "failure",
     "attempts",
     "lastError",
-    "sendAfter",
+    "claimId",
+    "checkAt",
+    "startedAt",
+    "finishedAt",
+    "message",
+    "sessionId",
     "createdAt",
     "updatedAt",
     "idempotencyKey"
@@ -693,19 +1784,105 @@ select
   :id as "id",
   "schedules"."parentType" as "parentType",
   "schedules"."parentId" as "parentId",
-  'pending' as "status",
-  0 as "attempts",
-  null as "lastError",
   case
-    when exists (
+    when (
+      case
+        when not (true) then 'The ' || "schedules"."parentType" || ' was archived.'
+        when "schedules"."overlap" = 'skip'
+        and "schedules"."lastRunAt" > :scheduledAt then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+        else 'The run of ' || (
+          select
+            "scheduledAt"
+          from
+            "runs" "previous"
+          where
+            (
+              "schedules"."overlap" = 'skip'
+              and "previous"."organizationId" = "schedules"."organizationId"
+              and "previous"."scheduleId" = "schedules"."id"
+              and "previous"."scheduledAt" = "schedules"."lastRunAt"
+              and (
+                "previous"."status" = 'pending'
+                or (
+                  "previous"."status" = 'delivered'
+                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                )
+              )
+            )
+        ) || ' was not finished.'
+      end
+    ) is not null then 'skipped'
+    else 'pending'
+  end as "status",
+  null as "failure",
+  0 as "attempts",
+  case
+    when not (true) then 'The ' || "schedules"."parentType" || ' was archived.'
+    when "schedules"."overlap" = 'skip'
+    and "schedules"."lastRunAt" > :scheduledAt then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+    else 'The run of ' || (
+      select
+        "scheduledAt"
+      from
+        "runs" "previous"
+      where
+        (
+          "schedules"."overlap" = 'skip'
+          and "previous"."organizationId" = "schedules"."organizationId"
+          and "previous"."scheduleId" = "schedules"."id"
+          and "previous"."scheduledAt" = "schedules"."lastRunAt"
+          and (
+            "previous"."status" = 'pending'
+            or (
+              "previous"."status" = 'delivered'
+              and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+            )
+          )
+        )
+    ) || ' was not finished.'
+  end as "lastError",
+  null as "claimId",
+  case
+    when not (
+      case
+        when not (true) then 'The ' || "schedules"."parentType" || ' was archived.'
+        when "schedules"."overlap" = 'skip'
+        and "schedules"."lastRunAt" > :scheduledAt then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+        else 'The run of ' || (
+          select
+            "scheduledAt"
+          from
+            "runs" "previous"
+          where
+            (
+              "schedules"."overlap" = 'skip'
+              and "previous"."organizationId" = "schedules"."organizationId"
+              and "previous"."scheduleId" = "schedules"."id"
+              and "previous"."scheduledAt" = "schedules"."lastRunAt"
+              and (
+                "previous"."status" = 'pending'
+                or (
+                  "previous"."status" = 'delivered'
+                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                )
+              )
+            )
+        ) || ' was not finished.'
+      end
+    ) is not null
+    and exists (
       select
         1
       from
         "runEndpoints"
       where
         "runEndpoints"."organizationId" = "schedules"."organizationId"
-    ) then :sendAfter
-  end as "sendAfter",
+    ) then :checkAt
+  end as "checkAt",
+  null as "startedAt",
+  null as "finishedAt",
+  null as "message",
+  null as "sessionId",
   max(
     :now,
     coalesce(
@@ -795,6 +1972,7 @@ where
             and "runs"."scheduleId" = "schedules"."id"
           )
           and "runs"."scheduledAt" = :scheduledAt
+          and "runs"."status" <> 'skipped'
         )
       where
         (
@@ -825,8 +2003,6 @@ where
           and ("projects"."archivedAt" is null)
         )
     )
-    and "schedules"."parentType" = 'project'
-    and "schedules"."parentId" = :projectId
     and "schedules"."id" = :scheduleId
   );
 
@@ -842,8 +2018,13 @@ select
   end as "agentId",
   "runs"."scheduledAt",
   "runs"."status",
+  "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."startedAt",
+  "runs"."finishedAt",
+  "runs"."message",
+  "runs"."sessionId",
   "runs"."createdAt",
   "runs"."updatedAt"
 from
@@ -913,18 +2094,52 @@ where
     and ("schedules"."id" is not null)
   );
 
--- selectLastExamined
-select
-  "id"
-from
-  "runs"
+-- renew
+update "runs"
+set
+  "checkAt" = (
+    select
+      min(
+        :leaseExpiresAt,
+        coalesce(
+          strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds'),
+          :leaseExpiresAt
+        )
+      ) as "value"
+    from
+      "schedules"
+    where
+      (
+        "schedules"."organizationId" = "runs"."organizationId"
+        and "schedules"."id" = "runs"."scheduleId"
+      )
+  ),
+  "updatedAt" = :now
 where
   (
     "runs"."organizationId" = (
       select
-        "organizationId"
+        "apiKeys"."organizationId"
       from
         "apiKeys"
+        left join "runs" on (
+          "runs"."organizationId" = "apiKeys"."organizationId"
+          and "runs"."id" = :runId
+        )
+        left join "schedules" on (
+          "schedules"."organizationId" = "runs"."organizationId"
+          and "schedules"."id" = "runs"."scheduleId"
+        )
+        left join "projects" on (
+          "runs"."parentType" = 'project'
+          and "projects"."organizationId" = "runs"."organizationId"
+          and "projects"."id" = "runs"."parentId"
+        )
+        left join "agents" on (
+          "runs"."parentType" = 'agent'
+          and "agents"."organizationId" = "runs"."organizationId"
+          and "agents"."id" = "runs"."parentId"
+        )
       where
         (
           (
@@ -938,19 +2153,121 @@ where
               or instr("apiKeys"."scopes", json_quote(:scope)) > 0
             )
           )
-          and ("apiKeys"."projectIds" is null)
+          and (
+            (
+              "runs"."id" is not null
+              and (
+                "schedules"."id" is not null
+                and (
+                  "projects"."id" is not null
+                  or "agents"."id" is not null
+                )
+              )
+            )
+          )
+          and (
+            (
+              "agents"."id" is not null
+              or (
+                "apiKeys"."projectIds" is null
+                or "projects"."id" in (
+                  select
+                    value
+                  from
+                    json_each("apiKeys"."projectIds")
+                )
+              )
+            )
+          )
+          and (
+            (
+              "runs"."status" = 'delivered'
+              and "runs"."claimId" is :claimId
+              and coalesce(
+                strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now,
+                true
+              )
+            )
+          )
         )
     )
-    and "runs"."id" > :cursor
+    and "runs"."id" = :runId
   )
-order by
-  "runs"."id" asc
-limit
-  + 1
-offset
-  2499;
+returning
+  "id",
+  "claimId" as "claimId",
+  "checkAt" as "leaseExpiresAt";
 
--- selectPendingRuns
+-- renewable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "runs"."id" is not null
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  ) as "runExists",
+  (
+    "agents"."id" is not null
+    or (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  ) as "isInReach",
+  (
+    "runs"."status" = 'delivered'
+    and "runs"."claimId" is :claimId
+    and coalesce(
+      strftime('%Y-%m-%dT%H:%M:%fZ', "runs"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now,
+      true
+    )
+  ) as "isClaimed"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- runsOfSchedule.select
 select
   "runs"."id" as "id",
   "runs"."scheduleId" as "scheduleId",
@@ -962,21 +2279,259 @@ select
   end as "agentId",
   "runs"."scheduledAt" as "scheduledAt",
   "runs"."status" as "status",
+  "runs"."failure" as "failure",
   "runs"."attempts" as "attempts",
   "runs"."lastError" as "lastError",
+  "runs"."startedAt" as "startedAt",
+  "runs"."finishedAt" as "finishedAt",
+  "runs"."message" as "message",
+  "runs"."sessionId" as "sessionId",
   "runs"."createdAt" as "createdAt",
   "runs"."updatedAt" as "updatedAt"
 from
-  "apiKeys"
-  inner join "runs" indexed by "runsPending" on (
-    "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" > :cursor
-    and "runs"."status" = 'pending'
-  )
+  (
+    select
+      *
+    from
+      "runs"
+    where
+      (
+        "runs"."organizationId" = (
+          select
+            "apiKeys"."organizationId"
+          from
+            "apiKeys"
+            left join "projects" "named" on (
+              "named"."organizationId" = "apiKeys"."organizationId"
+              and "named"."id" = :projectId
+            )
+          where
+            (
+              (
+                "apiKeys"."hash" = :keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :scope is null
+                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                )
+              )
+              and (
+                :projectId is null
+                or "named"."id" is not null
+              )
+              and (
+                :projectId is not null
+                or "apiKeys"."projectIds" is null
+              )
+              and (
+                :projectId is null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "named"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+        )
+        and "runs"."scheduleId" = :scheduleId
+        and "runs"."scheduledAt" < :before
+        and "runs"."scheduledAt" >= :since
+      )
+    order by
+      "runs"."scheduledAt" desc
+    limit
+      + :mostExamined
+  ) as "runs"
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."parentType" = "runs"."parentType"
-    and "schedules"."parentId" = "runs"."parentId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      (
+        :projectId is null
+        or (
+          "runs"."parentType" = 'project'
+          and "runs"."parentId" = :projectId
+        )
+      )
+      and (
+        :status is null
+        or "runs"."status" = :status
+      )
+      and (
+        :scheduleId is null
+        or "runs"."scheduleId" = :scheduleId
+      )
+    )
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  )
+limit
+  + :rowLimit;
+
+-- runsOfSchedule.selectLastExamined
+select
+  "id" as "id"
+from
+  "runs"
+where
+  (
+    "runs"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" "named" on (
+          "named"."organizationId" = "apiKeys"."organizationId"
+          and "named"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and (
+            :projectId is null
+            or "named"."id" is not null
+          )
+          and (
+            :projectId is not null
+            or "apiKeys"."projectIds" is null
+          )
+          and (
+            :projectId is null
+            or (
+              "apiKeys"."projectIds" is null
+              or "named"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "runs"."scheduleId" = :scheduleId
+    and "runs"."scheduledAt" < :before
+    and "runs"."scheduledAt" >= :since
+  )
+order by
+  "runs"."scheduledAt" desc
+limit
+  + 1
+offset
+  2499;
+
+-- selectClaimable
+select
+  "runs"."id" as "id",
+  "runs"."scheduleId" as "scheduleId",
+  "schedules"."name" as "name",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "schedules"."cron" as "cron",
+  "schedules"."runAt" as "runAt",
+  "schedules"."timezone" as "timezone",
+  "runs"."scheduledAt" as "scheduledAt",
+  "schedules"."payload" as "payload",
+  "runs"."attempts" as "attempts",
+  (
+    select
+      json_object(
+        'id',
+        "id",
+        'scheduledAt',
+        "scheduledAt",
+        'status',
+        "status",
+        'failure',
+        "failure",
+        'message',
+        "message",
+        'sessionId',
+        "sessionId"
+      )
+    from
+      (
+        select
+          *
+        from
+          "runs" as "earlier"
+        where
+          "earlier"."organizationId" = "runs"."organizationId"
+          and "earlier"."scheduleId" = "runs"."scheduleId"
+          and "earlier"."scheduledAt" < "runs"."scheduledAt"
+        order by
+          "earlier"."scheduledAt" desc
+        limit
+          100
+      )
+    where
+      "status" <> 'skipped'
+    limit
+      1
+  ) as "previous",
+  min(
+    :leaseExpiresAt,
+    coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', :now, "schedules"."maxRunSeconds" || ' seconds'), :leaseExpiresAt)
+  ) as "leaseExpiresAt"
+from
+  "apiKeys"
+  left join "projects" "named" on (
+    "named"."organizationId" = "apiKeys"."organizationId"
+    and "named"."id" = :projectId
+  )
+  inner join "runs" indexed by "runsPending" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."status" = 'pending'
+    and "runs"."checkAt" is null
+    and (
+      :projectId is null
+      or (
+        "runs"."parentType" = 'project'
+        and "runs"."parentId" = :projectId
+      )
+    )
+  )
+  inner join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
@@ -1003,20 +2558,156 @@ where
           or instr("apiKeys"."scopes", json_quote(:scope)) > 0
         )
       )
-      and ("apiKeys"."projectIds" is null)
+      and (
+        :projectId is null
+        or "named"."id" is not null
+      )
+      and (
+        :projectId is not null
+        or "apiKeys"."projectIds" is null
+      )
+      and (
+        :projectId is null
+        or (
+          "apiKeys"."projectIds" is null
+          or "named"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
     )
     and (
-      "schedules"."id" is not null
-      and (
-        "projects"."id" is not null
-        or "agents"."id" is not null
-      )
+      "projects"."id" is not null
+      or "agents"."id" is not null
     )
   )
 order by
   "runs"."id" asc
 limit
   + :rowLimit;
+
+-- selectCompleted
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."failure",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."startedAt",
+  "runs"."finishedAt",
+  "runs"."message",
+  "runs"."sessionId",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+  left join "sessions" on (
+    "sessions"."organizationId" = "apiKeys"."organizationId"
+    and "sessions"."id" = :sessionId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      (
+        "runs"."id" is not null
+        and (
+          "schedules"."id" is not null
+          and (
+            "projects"."id" is not null
+            or "agents"."id" is not null
+          )
+        )
+      )
+    )
+    and (
+      :sessionId is null
+      or (
+        ("sessions"."organizationId", "sessions"."projectId") in (
+          select
+            "projects"."organizationId",
+            "projects"."id"
+          from
+            "projects"
+        ) is true
+        and (
+          "apiKeys"."projectIds" is null
+          or "sessions"."projectId" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and (
+      (
+        "agents"."id" is not null
+        or (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and (
+      case
+        when "runs"."claimId" is null then :claimId is null
+        or "runs"."status" = 'pending'
+        else "runs"."claimId" is :claimId
+      end
+    )
+    and (
+      (
+        "runs"."status" in ('pending', 'delivered')
+        or "runs"."status" = :outcome
+      )
+    )
+  );
 
 -- selectRun
 select
@@ -1030,8 +2721,13 @@ select
   end as "agentId",
   "runs"."scheduledAt",
   "runs"."status",
+  "runs"."failure",
   "runs"."attempts",
   "runs"."lastError",
+  "runs"."startedAt",
+  "runs"."finishedAt",
+  "runs"."message",
+  "runs"."sessionId",
   "runs"."createdAt",
   "runs"."updatedAt"
 from
@@ -1042,8 +2738,6 @@ from
   )
   left join "schedules" on (
     "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."parentType" = "runs"."parentType"
-    and "schedules"."parentId" = "runs"."parentId"
     and "schedules"."id" = "runs"."scheduleId"
   )
   left join "projects" on (
@@ -1096,105 +2790,3 @@ where
       )
     )
   );
-
--- selectRunsByStatus
-select
-  "runs"."id" as "id",
-  "runs"."scheduleId" as "scheduleId",
-  case "runs"."parentType"
-    when 'project' then "runs"."parentId"
-  end as "projectId",
-  case "runs"."parentType"
-    when 'agent' then "runs"."parentId"
-  end as "agentId",
-  "runs"."scheduledAt" as "scheduledAt",
-  "runs"."status" as "status",
-  "runs"."attempts" as "attempts",
-  "runs"."lastError" as "lastError",
-  "runs"."createdAt" as "createdAt",
-  "runs"."updatedAt" as "updatedAt"
-from
-  "apiKeys"
-  inner join (
-    select
-      *
-    from
-      "runs"
-    where
-      (
-        "runs"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              (
-                "apiKeys"."hash" = :keyHash
-                and case
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                end is null
-                and (
-                  :scope is null
-                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-                )
-              )
-              and ("apiKeys"."projectIds" is null)
-            )
-        )
-        and "runs"."id" > :cursor
-      )
-    order by
-      "runs"."id"
-    limit
-      2500
-  ) as "runs" on (
-    "runs"."organizationId" = "apiKeys"."organizationId"
-    and "runs"."id" > :cursor
-    and "runs"."status" = :status
-  )
-  left join "schedules" on (
-    "schedules"."organizationId" = "runs"."organizationId"
-    and "schedules"."parentType" = "runs"."parentType"
-    and "schedules"."parentId" = "runs"."parentId"
-    and "schedules"."id" = "runs"."scheduleId"
-  )
-  left join "projects" on (
-    "runs"."parentType" = 'project'
-    and "projects"."organizationId" = "runs"."organizationId"
-    and "projects"."id" = "runs"."parentId"
-  )
-  left join "agents" on (
-    "runs"."parentType" = 'agent'
-    and "agents"."organizationId" = "runs"."organizationId"
-    and "agents"."id" = "runs"."parentId"
-  )
-where
-  (
-    (
-      (
-        "apiKeys"."hash" = :keyHash
-        and case
-          when "apiKeys"."revokedAt" is not null then 'revoked'
-          when "apiKeys"."expiresAt" <= :now then 'expired'
-        end is null
-        and (
-          :scope is null
-          or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-        )
-      )
-      and ("apiKeys"."projectIds" is null)
-    )
-    and (
-      "schedules"."id" is not null
-      and (
-        "projects"."id" is not null
-        or "agents"."id" is not null
-      )
-    )
-  )
-order by
-  "runs"."id" asc
-limit
-  + :rowLimit;

@@ -28,12 +28,13 @@ where
   (
     (
       (
-        "schedules"."organizationId" = ("claims".value ->> 'organizationId')
-        and "schedules"."parentType" = ("claims".value ->> 'parentType')
-        and "schedules"."parentId" = ("claims".value ->> 'parentId')
-        and "schedules"."id" = ("claims".value ->> 'id')
-        and "schedules"."cron" = ("claims".value ->> 'cron')
-        and "schedules"."timezone" = ("claims".value ->> 'timezone')
+        (
+          "schedules"."organizationId" = ("claims".value ->> 'organizationId')
+          and "schedules"."id" = ("claims".value ->> 'id')
+          and "schedules"."timezone" = ("claims".value ->> 'timezone')
+        )
+        and "schedules"."cron" is ("claims".value ->> 'cron')
+        and "schedules"."runAt" is ("claims".value ->> 'runAt')
       )
       and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
     )
@@ -53,9 +54,15 @@ insert into
     "parentType",
     "parentId",
     "status",
+    "failure",
     "attempts",
     "lastError",
-    "sendAfter",
+    "claimId",
+    "checkAt",
+    "startedAt",
+    "finishedAt",
+    "message",
+    "sessionId",
     "createdAt",
     "updatedAt",
     "idempotencyKey"
@@ -68,15 +75,91 @@ select
   "schedules"."parentType" as "parentType",
   "schedules"."parentId" as "parentId",
   case
-    when coalesce("projects"."archivedAt", "agents"."archivedAt") is null then 'pending'
-    else 'skipped'
+    when (
+      case
+        when not (coalesce("projects"."archivedAt", "agents"."archivedAt") is null) then 'The ' || "schedules"."parentType" || ' was archived.'
+        when "schedules"."overlap" = 'skip'
+        and "schedules"."lastRunAt" > ("claims".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+        else 'The run of ' || (
+          select
+            "scheduledAt"
+          from
+            "runs" "previous"
+          where
+            (
+              "schedules"."overlap" = 'skip'
+              and "previous"."organizationId" = "schedules"."organizationId"
+              and "previous"."scheduleId" = "schedules"."id"
+              and "previous"."scheduledAt" = "schedules"."lastRunAt"
+              and (
+                "previous"."status" = 'pending'
+                or (
+                  "previous"."status" = 'delivered'
+                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                )
+              )
+            )
+        ) || ' was not finished.'
+      end
+    ) is not null then 'skipped'
+    else 'pending'
   end as "status",
+  null as "failure",
   0 as "attempts",
   case
-    when not coalesce("projects"."archivedAt", "agents"."archivedAt") is null then 'The ' || "schedules"."parentType" || ' was archived.'
+    when not (coalesce("projects"."archivedAt", "agents"."archivedAt") is null) then 'The ' || "schedules"."parentType" || ' was archived.'
+    when "schedules"."overlap" = 'skip'
+    and "schedules"."lastRunAt" > ("claims".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+    else 'The run of ' || (
+      select
+        "scheduledAt"
+      from
+        "runs" "previous"
+      where
+        (
+          "schedules"."overlap" = 'skip'
+          and "previous"."organizationId" = "schedules"."organizationId"
+          and "previous"."scheduleId" = "schedules"."id"
+          and "previous"."scheduledAt" = "schedules"."lastRunAt"
+          and (
+            "previous"."status" = 'pending'
+            or (
+              "previous"."status" = 'delivered'
+              and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+            )
+          )
+        )
+    ) || ' was not finished.'
   end as "lastError",
+  null as "claimId",
   case
-    when coalesce("projects"."archivedAt", "agents"."archivedAt") is null
+    when not (
+      case
+        when not (coalesce("projects"."archivedAt", "agents"."archivedAt") is null) then 'The ' || "schedules"."parentType" || ' was archived.'
+        when "schedules"."overlap" = 'skip'
+        and "schedules"."lastRunAt" > ("claims".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+        else 'The run of ' || (
+          select
+            "scheduledAt"
+          from
+            "runs" "previous"
+          where
+            (
+              "schedules"."overlap" = 'skip'
+              and "previous"."organizationId" = "schedules"."organizationId"
+              and "previous"."scheduleId" = "schedules"."id"
+              and "previous"."scheduledAt" = "schedules"."lastRunAt"
+              and (
+                "previous"."status" = 'pending'
+                or (
+                  "previous"."status" = 'delivered'
+                  and strftime('%Y-%m-%dT%H:%M:%fZ', "previous"."startedAt", "schedules"."maxRunSeconds" || ' seconds') > :now
+                )
+              )
+            )
+        ) || ' was not finished.'
+      end
+    ) is not null
     and exists (
       select
         1
@@ -84,8 +167,12 @@ select
         "runEndpoints"
       where
         "runEndpoints"."organizationId" = "schedules"."organizationId"
-    ) then :leaseExpiresAt
-  end as "sendAfter",
+    ) then :checkAt
+  end as "checkAt",
+  null as "startedAt",
+  null as "finishedAt",
+  null as "message",
+  null as "sessionId",
   max(
     :now,
     coalesce(
@@ -119,12 +206,13 @@ where
   (
     (
       (
-        "schedules"."organizationId" = ("claims".value ->> 'organizationId')
-        and "schedules"."parentType" = ("claims".value ->> 'parentType')
-        and "schedules"."parentId" = ("claims".value ->> 'parentId')
-        and "schedules"."id" = ("claims".value ->> 'id')
-        and "schedules"."cron" = ("claims".value ->> 'cron')
-        and "schedules"."timezone" = ("claims".value ->> 'timezone')
+        (
+          "schedules"."organizationId" = ("claims".value ->> 'organizationId')
+          and "schedules"."id" = ("claims".value ->> 'id')
+          and "schedules"."timezone" = ("claims".value ->> 'timezone')
+        )
+        and "schedules"."cron" is ("claims".value ->> 'cron')
+        and "schedules"."runAt" is ("claims".value ->> 'runAt')
       )
       and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
     )
@@ -138,7 +226,7 @@ returning
   "organizationId",
   "id",
   "attempts",
-  "sendAfter";
+  "checkAt";
 
 -- recordTick
 insert into
@@ -152,10 +240,9 @@ set
 -- selectDue
 select
   "schedules"."organizationId",
-  "schedules"."parentType",
-  "schedules"."parentId",
   "schedules"."id",
   "schedules"."cron",
+  "schedules"."runAt",
   "schedules"."timezone",
   "schedules"."nextRunAt" as "dueAt",
   coalesce("runEndpoints"."slowUntil" > :now, false) as "isSlow"
@@ -173,7 +260,10 @@ limit
 update "schedules"
 set
   "enabledAt" = case
-    when ("claims".value ->> 'nextRunAt') is not null then "schedules"."enabledAt"
+    when not (
+      ("claims".value ->> 'nextRunAt') is null
+      and "schedules"."cron" is not null
+    ) then "schedules"."enabledAt"
   end,
   "lastRunAt" = nullif(
     max(
@@ -199,19 +289,21 @@ set
   ),
   "nextRunAt" = ("claims".value ->> 'nextRunAt'),
   "pausedReason" = case
-    when ("claims".value ->> 'nextRunAt') is null then 'The next run could not be computed. Change the cron expression or the time zone.'
+    when ("claims".value ->> 'nextRunAt') is null
+    and "schedules"."cron" is not null then 'The next run could not be computed. Change the cron expression or the time zone.'
   end
 from
   json_each(:claims) as "claims"
 where
   (
     (
-      "schedules"."organizationId" = ("claims".value ->> 'organizationId')
-      and "schedules"."parentType" = ("claims".value ->> 'parentType')
-      and "schedules"."parentId" = ("claims".value ->> 'parentId')
-      and "schedules"."id" = ("claims".value ->> 'id')
-      and "schedules"."cron" = ("claims".value ->> 'cron')
-      and "schedules"."timezone" = ("claims".value ->> 'timezone')
+      (
+        "schedules"."organizationId" = ("claims".value ->> 'organizationId')
+        and "schedules"."id" = ("claims".value ->> 'id')
+        and "schedules"."timezone" = ("claims".value ->> 'timezone')
+      )
+      and "schedules"."cron" is ("claims".value ->> 'cron')
+      and "schedules"."runAt" is ("claims".value ->> 'runAt')
     )
     and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
   );
@@ -241,9 +333,15 @@ insert into
     "parentType",
     "parentId",
     "status",
+    "failure",
     "attempts",
     "lastError",
-    "sendAfter",
+    "claimId",
+    "checkAt",
+    "startedAt",
+    "finishedAt",
+    "message",
+    "sessionId",
     "createdAt",
     "updatedAt",
     "idempotencyKey"
@@ -256,9 +354,15 @@ select
   "schedules"."parentType" as "parentType",
   "schedules"."parentId" as "parentId",
   'skipped' as "status",
+  null as "failure",
   0 as "attempts",
   'The run was missed. The run of ' || "missedSpans"."missedUntil" || ' replaces it.' as "lastError",
-  null as "sendAfter",
+  null as "claimId",
+  null as "checkAt",
+  null as "startedAt",
+  null as "finishedAt",
+  null as "message",
+  null as "sessionId",
   :now as "createdAt",
   :now as "updatedAt",
   null as "idempotencyKey"
@@ -267,8 +371,6 @@ from
   cross join "missedSpans"
   inner join "schedules" on (
     "schedules"."organizationId" = "missedSpans"."organizationId"
-    and "schedules"."parentType" = "missedSpans"."parentType"
-    and "schedules"."parentId" = "missedSpans"."parentId"
     and "schedules"."id" = "missedSpans"."scheduleId"
   )
 where
@@ -317,10 +419,9 @@ where
 -- selectPage
 select
   "organizationId",
-  "parentType",
-  "parentId",
   "id",
   "cron",
+  "runAt",
   "timezone",
   "enabledAt",
   "lastRunAt",
@@ -329,11 +430,9 @@ select
 from
   "schedules"
 where
-  ("schedules"."organizationId", "schedules"."parentType", "schedules"."parentId", "schedules"."id") > (:after ->> 0, :after ->> 1, :after ->> 2, :after ->> 3)
+  ("schedules"."organizationId", "schedules"."id") > (:after ->> 0, :after ->> 1)
 order by
   "schedules"."organizationId" asc,
-  "schedules"."parentType" asc,
-  "schedules"."parentId" asc,
   "schedules"."id" asc
 limit
   + 100;
@@ -342,25 +441,30 @@ limit
 update "schedules"
 set
   "enabledAt" = case
-    when ("refreshed".value ->> 'newNextRunAt') is not null then "schedules"."enabledAt"
+    when not (
+      ("refreshed".value ->> 'newNextRunAt') is null
+      and "schedules"."cron" is not null
+    ) then "schedules"."enabledAt"
   end,
   "nextRunAt" = ("refreshed".value ->> 'newNextRunAt'),
   "pausedReason" = case
-    when ("refreshed".value ->> 'newNextRunAt') is null then 'The next run could not be computed. Change the cron expression or the time zone.'
+    when ("refreshed".value ->> 'newNextRunAt') is null
+    and "schedules"."cron" is not null then 'The next run could not be computed. Change the cron expression or the time zone.'
   end
 from
   json_each(:refreshed) as "refreshed"
 where
   (
     (
-      "schedules"."organizationId" = ("refreshed".value ->> 'organizationId')
-      and "schedules"."parentType" = ("refreshed".value ->> 'parentType')
-      and "schedules"."parentId" = ("refreshed".value ->> 'parentId')
-      and "schedules"."id" = ("refreshed".value ->> 'id')
-      and "schedules"."cron" = ("refreshed".value ->> 'cron')
-      and "schedules"."timezone" = ("refreshed".value ->> 'timezone')
-      and "schedules"."enabledAt" = ("refreshed".value ->> 'enabledAt')
+      (
+        "schedules"."organizationId" = ("refreshed".value ->> 'organizationId')
+        and "schedules"."id" = ("refreshed".value ->> 'id')
+        and "schedules"."timezone" = ("refreshed".value ->> 'timezone')
+      )
+      and "schedules"."cron" is ("refreshed".value ->> 'cron')
+      and "schedules"."runAt" is ("refreshed".value ->> 'runAt')
     )
+    and "schedules"."enabledAt" = ("refreshed".value ->> 'enabledAt')
     and "schedules"."nextRunAt" is ("refreshed".value ->> 'nextRunAt')
   );
 
@@ -505,10 +609,22 @@ select
     and "schedules"."revision" is not null
   )
   or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
+  "schedules"."revision" = coalesce(:seenRevision, "schedules"."revision") as "isUnchanged",
   (
-    "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
-    and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
-  ) as "isUnchanged"
+    case
+      when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+      else :changes ->> '$.overlap'
+    end <> 'skip'
+    or case
+      when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+      else :changes ->> '$.maxRunSeconds'
+    end is not null
+  ) as "hasTimeLimit",
+  (
+    :runAt is null
+    or :runAt > :now
+    or :runAt is "schedules"."runAt"
+  ) as "runAtIsAhead"
 from
   "apiKeys"
   left join "agents" on (
@@ -522,6 +638,79 @@ from
       and "schedules"."parentId" = :agentId
     )
     and "schedules"."id" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
+-- agentPreconditions.puttable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "agents"."id" is not null as "parentExists",
+  "deletions"."resourceId" is null as "isNotDeleted",
+  (
+    "namesake"."id" is null
+    or "schedules"."id" is not null
+  ) as "isFreeId",
+  "agents"."archivedAt" is null as "parentIsActive",
+  (
+    select
+      case
+        when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "exceededQuota",
+  (
+    :runAt is null
+    or :runAt > :now
+    or :runAt is "schedules"."runAt"
+  ) as "runAtIsAhead",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "schedules"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
+  :ifNoneMatch is null
+  or "schedules"."revision" is null as "isNewIfRequired",
+  "schedules"."id" is null as "isNew"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :agentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+  left join "schedules" "namesake" on (
+    "namesake"."organizationId" = "apiKeys"."organizationId"
+    and "namesake"."id" = :scheduleId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'schedule'
+    and "deletions"."resourceId" = :scheduleId
   )
 where
   "apiKeys"."hash" = :keyHash;
@@ -701,10 +890,22 @@ select
     and "schedules"."revision" is not null
   )
   or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
+  "schedules"."revision" = coalesce(:seenRevision, "schedules"."revision") as "isUnchanged",
   (
-    "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
-    and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
-  ) as "isUnchanged"
+    case
+      when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+      else :changes ->> '$.overlap'
+    end <> 'skip'
+    or case
+      when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+      else :changes ->> '$.maxRunSeconds'
+    end is not null
+  ) as "hasTimeLimit",
+  (
+    :runAt is null
+    or :runAt > :now
+    or :runAt is "schedules"."runAt"
+  ) as "runAtIsAhead"
 from
   "apiKeys"
   left join "projects" on (
@@ -722,17 +923,104 @@ from
 where
   "apiKeys"."hash" = :keyHash;
 
+-- projectPreconditions.puttable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "parentExists",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach",
+  "deletions"."resourceId" is null as "isNotDeleted",
+  (
+    "namesake"."id" is null
+    or "schedules"."id" is not null
+  ) as "isFreeId",
+  "projects"."archivedAt" is null as "parentIsActive",
+  (
+    select
+      case
+        when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+      end
+    from
+      "organizationUsage"
+    where
+      "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+  ) as "exceededQuota",
+  (
+    :runAt is null
+    or :runAt > :now
+    or :runAt is "schedules"."runAt"
+  ) as "runAtIsAhead",
+  :ifMatch is null
+  or (
+    :ifMatch = '*'
+    and "schedules"."revision" is not null
+  )
+  or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0 as "matchesRevision",
+  :ifNoneMatch is null
+  or "schedules"."revision" is null as "isNewIfRequired",
+  "schedules"."id" is null as "isNew"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :projectId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+  left join "schedules" "namesake" on (
+    "namesake"."organizationId" = "apiKeys"."organizationId"
+    and "namesake"."id" = :scheduleId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'schedule'
+    and "deletions"."resourceId" = :scheduleId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- src/resources/schedules/statements.ts
 
 -- agentSchedules.insert
 insert into
   "schedules" (
     "organizationId",
+    "id",
     "parentType",
     "parentId",
-    "id",
+    "name",
     "cron",
+    "runAt",
     "timezone",
+    "overlap",
+    "maxRunSeconds",
+    "pauseAfterFailures",
     "enabledAt",
     "lastRunAt",
     "nextRunAt",
@@ -741,15 +1029,22 @@ insert into
     "idempotencyKey",
     "idempotencyFingerprint",
     "pausedReason",
-    "revision"
+    "revision",
+    "note",
+    "payload"
   )
 select
   "apiKeys"."organizationId" as "organizationId",
+  :id as "id",
   'agent' as "parentType",
   :agentId as "parentId",
-  :id as "id",
+  null as "name",
   :cron as "cron",
+  null as "runAt",
   :timezone as "timezone",
+  'allow' as "overlap",
+  null as "maxRunSeconds",
+  null as "pauseAfterFailures",
   :now as "enabledAt",
   null as "lastRunAt",
   :nextRunAt as "nextRunAt",
@@ -758,7 +1053,9 @@ select
   :idempotencyKey as "idempotencyKey",
   :idempotencyFingerprint as "idempotencyFingerprint",
   null as "pausedReason",
-  lower(hex(randomblob(8))) as "revision"
+  lower(hex(randomblob(8))) as "revision",
+  null as "note",
+  null as "payload"
 from
   "apiKeys"
   left join "agents" on (
@@ -819,7 +1116,7 @@ where
 select
   "schedules"."id",
   "schedules"."parentId" as "agentId",
-  "schedules"."cron",
+  "schedules"."cron" as "cron",
   "schedules"."enabledAt",
   "schedules"."lastRunAt",
   "schedules"."nextRunAt",
@@ -875,23 +1172,226 @@ where
     )
     and (
       "schedules"."idempotencyKey" is null
-      or "schedules"."idempotencyFingerprint" = :idempotencyFingerprint
+      or (
+        "schedules"."idempotencyFingerprint" = :idempotencyFingerprint
+        and "schedules"."cron" is not null
+      )
     )
+  );
+
+-- agentSchedules.put
+insert into
+  "schedules" (
+    "organizationId",
+    "id",
+    "parentType",
+    "parentId",
+    "name",
+    "cron",
+    "runAt",
+    "timezone",
+    "overlap",
+    "maxRunSeconds",
+    "pauseAfterFailures",
+    "enabledAt",
+    "lastRunAt",
+    "nextRunAt",
+    "createdAt",
+    "updatedAt",
+    "idempotencyKey",
+    "idempotencyFingerprint",
+    "pausedReason",
+    "revision",
+    "note",
+    "payload"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  :scheduleId as "id",
+  'agent' as "parentType",
+  :agentId as "parentId",
+  :name as "name",
+  :cron as "cron",
+  :runAt as "runAt",
+  :timezone as "timezone",
+  :overlap as "overlap",
+  :maxRunSeconds as "maxRunSeconds",
+  :pauseAfterFailures as "pauseAfterFailures",
+  case
+    when :enabled then :now
+  end as "enabledAt",
+  null as "lastRunAt",
+  case
+    when :enabled then :nextRunAt
+  end as "nextRunAt",
+  :now as "createdAt",
+  :now as "updatedAt",
+  null as "idempotencyKey",
+  null as "idempotencyFingerprint",
+  null as "pausedReason",
+  lower(hex(randomblob(8))) as "revision",
+  :note as "note",
+  :payload as "payload"
+from
+  "apiKeys"
+  left join "agents" on (
+    "agents"."organizationId" = "apiKeys"."organizationId"
+    and "agents"."id" = :agentId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'agent'
+      and "schedules"."parentId" = :agentId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+  left join "schedules" "namesake" on (
+    "namesake"."organizationId" = "apiKeys"."organizationId"
+    and "namesake"."id" = :scheduleId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'schedule'
+    and "deletions"."resourceId" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("agents"."id" is not null)
+    and ("deletions"."resourceId" is null)
+    and (
+      (
+        "namesake"."id" is null
+        or "schedules"."id" is not null
+      )
+    )
+    and ("agents"."archivedAt" is null)
+    and (
+      select
+        case
+          when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+    and (
+      (
+        "schedules"."id" is not null
+        or (
+          select
+            count(*)
+          from
+            "schedules"
+          where
+            (
+              "schedules"."organizationId" = "apiKeys"."organizationId"
+              and "schedules"."parentType" = 'agent'
+              and "schedules"."parentId" = :agentId
+            )
+        ) < :scheduleLimit
+      )
+    )
+    and (
+      (
+        :runAt is null
+        or :runAt > :now
+        or :runAt is "schedules"."runAt"
+      )
+    )
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "schedules"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+    )
+    and (
+      :ifNoneMatch is null
+      or "schedules"."revision" is null
+    )
+  )
+on conflict ("schedules"."organizationId", "schedules"."id") do update
+set
+  "name" = excluded."name",
+  "cron" = excluded."cron",
+  "runAt" = excluded."runAt",
+  "timezone" = excluded."timezone",
+  "overlap" = excluded."overlap",
+  "maxRunSeconds" = excluded."maxRunSeconds",
+  "pauseAfterFailures" = excluded."pauseAfterFailures",
+  "enabledAt" = case
+    when :enabled
+    and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
+  end,
+  "nextRunAt" = case
+    when case
+      when :enabled
+      and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
+    end is null then null
+    when "schedules"."nextRunAt" is not null
+    and "schedules"."cron" is excluded."cron"
+    and "schedules"."runAt" is excluded."runAt"
+    and (
+      "schedules"."cron" is null
+      or "schedules"."timezone" is excluded."timezone"
+    ) then "schedules"."nextRunAt"
+    else excluded."nextRunAt"
+  end,
+  "updatedAt" = excluded."updatedAt",
+  "revision" = excluded."revision",
+  "note" = excluded."note",
+  "payload" = excluded."payload"
+where
+  not (
+    "schedules"."name" is excluded."name"
+    and "schedules"."cron" is excluded."cron"
+    and "schedules"."runAt" is excluded."runAt"
+    and "schedules"."timezone" is excluded."timezone"
+    and "schedules"."overlap" is excluded."overlap"
+    and "schedules"."maxRunSeconds" is excluded."maxRunSeconds"
+    and "schedules"."pauseAfterFailures" is excluded."pauseAfterFailures"
+    and "schedules"."note" is excluded."note"
+    and "schedules"."payload" is excluded."payload"
+    and case
+      when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
+      else "schedules"."enabledAt" is null
+    end
   );
 
 -- agentSchedules.list
 select
-  "id",
-  "parentId" as "agentId",
-  "cron",
-  "enabledAt",
-  "lastRunAt",
-  "nextRunAt",
-  "createdAt",
-  "updatedAt",
-  "pausedReason"
+  "id" as "id",
+  "schedules"."parentId" as "agentId",
+  "cron" as "cron",
+  "enabledAt" as "enabledAt",
+  "lastRunAt" as "lastRunAt",
+  "nextRunAt" as "nextRunAt",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt",
+  "name" as "name",
+  "runAt" as "runAt",
+  "overlap" as "overlap",
+  "maxRunSeconds" as "maxRunSeconds",
+  "pauseAfterFailures" as "pauseAfterFailures",
+  "note" as "note",
+  "payload" as "payload",
+  "pausedReason" as "pausedReason"
 from
-  "schedules"
+  "schedules" indexed by "schedulesByParent"
 where
   (
     "schedules"."organizationId" = (
@@ -938,6 +1438,13 @@ select
   "schedules"."nextRunAt",
   "schedules"."createdAt",
   "schedules"."updatedAt",
+  "schedules"."name",
+  "schedules"."runAt",
+  "schedules"."overlap",
+  "schedules"."maxRunSeconds",
+  "schedules"."pauseAfterFailures",
+  "schedules"."note",
+  "schedules"."payload",
   "schedules"."pausedReason",
   "schedules"."revision"
 from
@@ -971,11 +1478,157 @@ where
     and ("schedules"."id" is not null)
   );
 
+-- agentSchedules.selectStatistics
+select
+  "since" as "since",
+  "runs" as "runs",
+  "succeeded" as "succeeded",
+  "failed" as "failed",
+  "milliseconds" as "milliseconds"
+from
+  (
+    select
+      case count(*)
+        when 2500 then min("scheduledAt")
+        else :since
+      end as "since",
+      count(*) filter (
+        where
+          "status" <> 'skipped'
+      ) as "runs",
+      count(*) filter (
+        where
+          "status" = 'succeeded'
+      ) as "succeeded",
+      count(*) filter (
+        where
+          "status" = 'failed'
+      ) as "failed",
+      json_group_array(round(1000 * (unixepoch("finishedAt", 'subsec') - unixepoch("startedAt", 'subsec')))) filter (
+        where
+          "status" = 'succeeded'
+          or "failure" = 'task'
+      ) as "milliseconds"
+    from
+      (
+        select
+          "runs"."status",
+          "runs"."failure",
+          "runs"."scheduledAt",
+          "runs"."startedAt",
+          "runs"."finishedAt"
+        from
+          "runs"
+        where
+          "runs"."organizationId" = (
+            select
+              "apiKeys"."organizationId"
+            from
+              "apiKeys"
+              left join "agents" on (
+                "agents"."organizationId" = "apiKeys"."organizationId"
+                and "agents"."id" = :agentId
+              )
+              left join "schedules" on (
+                (
+                  "schedules"."organizationId" = "apiKeys"."organizationId"
+                  and "schedules"."parentType" = 'agent'
+                  and "schedules"."parentId" = :agentId
+                )
+                and "schedules"."id" = :scheduleId
+              )
+            where
+              (
+                (
+                  "apiKeys"."hash" = :keyHash
+                  and case
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                  end is null
+                  and (
+                    :scope is null
+                    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                  )
+                )
+                and ("agents"."id" is not null)
+                and ("schedules"."id" is not null)
+              )
+          )
+          and "runs"."scheduleId" = :scheduleId
+          and "runs"."scheduledAt" >= :since
+        order by
+          "runs"."scheduledAt" desc
+        limit
+          2500
+      )
+  ) as "statistics"
+where
+  (
+    select
+      "apiKeys"."organizationId"
+    from
+      "apiKeys"
+      left join "agents" on (
+        "agents"."organizationId" = "apiKeys"."organizationId"
+        and "agents"."id" = :agentId
+      )
+      left join "schedules" on (
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'agent'
+          and "schedules"."parentId" = :agentId
+        )
+        and "schedules"."id" = :scheduleId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and ("agents"."id" is not null)
+        and ("schedules"."id" is not null)
+      )
+  ) is not null;
+
 -- agentSchedules.update
 update "schedules"
 set
-  "cron" = coalesce(:cron, "schedules"."cron"),
-  "timezone" = coalesce(:timezone, "schedules"."timezone"),
+  "name" = case
+    when json_type(:changes, '$.name') is null then "schedules"."name"
+    else :changes ->> '$.name'
+  end,
+  "cron" = case
+    when json_type(:changes, '$.cron') is null then "schedules"."cron"
+    else :changes ->> '$.cron'
+  end,
+  "runAt" = case
+    when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+    else :changes ->> '$.runAt'
+  end,
+  "timezone" = case
+    when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+    else :changes ->> '$.timezone'
+  end,
+  "overlap" = case
+    when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+    else :changes ->> '$.overlap'
+  end,
+  "maxRunSeconds" = case
+    when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+    else :changes ->> '$.maxRunSeconds'
+  end,
+  "pauseAfterFailures" = case
+    when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+    else :changes ->> '$.pauseAfterFailures'
+  end,
   "enabledAt" = case
     when :enabled is null then "schedules"."enabledAt"
     when :enabled then coalesce("schedules"."enabledAt", :now)
@@ -986,8 +1639,21 @@ set
       when :enabled then coalesce("schedules"."enabledAt", :now)
     end is null then null
     when "schedules"."nextRunAt" is not null
-    and "schedules"."cron" = coalesce(:cron, "schedules"."cron")
-    and "schedules"."timezone" = coalesce(:timezone, "schedules"."timezone") then "schedules"."nextRunAt"
+    and "schedules"."cron" is case
+      when json_type(:changes, '$.cron') is null then "schedules"."cron"
+      else :changes ->> '$.cron'
+    end
+    and "schedules"."runAt" is case
+      when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+      else :changes ->> '$.runAt'
+    end
+    and (
+      "schedules"."cron" is null
+      or "schedules"."timezone" is case
+        when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+        else :changes ->> '$.timezone'
+      end
+    ) then "schedules"."nextRunAt"
     else :nextRunAt
   end,
   "updatedAt" = :now,
@@ -995,7 +1661,15 @@ set
     when :enabled then null
     else "schedules"."pausedReason"
   end,
-  "revision" = lower(hex(randomblob(8)))
+  "revision" = lower(hex(randomblob(8))),
+  "note" = case
+    when json_type(:changes, '$.note') is null then "schedules"."note"
+    else :changes ->> '$.note'
+  end,
+  "payload" = case
+    when json_type(:changes, '$.payload') is null then "schedules"."payload"
+    else :changes ->> '$.payload'
+  end
 where
   (
     "schedules"."organizationId" = (
@@ -1039,10 +1713,24 @@ where
             )
             or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
           )
+          and ("schedules"."revision" = coalesce(:seenRevision, "schedules"."revision"))
           and (
             (
-              "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
-              and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
+              case
+                when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+                else :changes ->> '$.overlap'
+              end <> 'skip'
+              or case
+                when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+                else :changes ->> '$.maxRunSeconds'
+              end is not null
+            )
+          )
+          and (
+            (
+              :runAt is null
+              or :runAt > :now
+              or :runAt is "schedules"."runAt"
             )
           )
         )
@@ -1062,6 +1750,13 @@ returning
   "nextRunAt",
   "createdAt",
   "updatedAt",
+  "name",
+  "runAt",
+  "overlap",
+  "maxRunSeconds",
+  "pauseAfterFailures",
+  "note",
+  "payload",
   "pausedReason",
   "revision";
 
@@ -1171,15 +1866,42 @@ where
 returning
   "id";
 
+-- organizationListable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "organizationId" as "callerOrganizationId",
+  "userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "apiKeys"."projectIds" is null as "isUnrestricted"
+from
+  "apiKeys"
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- projectSchedules.insert
 insert into
   "schedules" (
     "organizationId",
+    "id",
     "parentType",
     "parentId",
-    "id",
+    "name",
     "cron",
+    "runAt",
     "timezone",
+    "overlap",
+    "maxRunSeconds",
+    "pauseAfterFailures",
     "enabledAt",
     "lastRunAt",
     "nextRunAt",
@@ -1188,15 +1910,22 @@ insert into
     "idempotencyKey",
     "idempotencyFingerprint",
     "pausedReason",
-    "revision"
+    "revision",
+    "note",
+    "payload"
   )
 select
   "apiKeys"."organizationId" as "organizationId",
+  :id as "id",
   'project' as "parentType",
   :projectId as "parentId",
-  :id as "id",
+  null as "name",
   :cron as "cron",
+  null as "runAt",
   :timezone as "timezone",
+  'allow' as "overlap",
+  null as "maxRunSeconds",
+  null as "pauseAfterFailures",
   :now as "enabledAt",
   null as "lastRunAt",
   :nextRunAt as "nextRunAt",
@@ -1205,7 +1934,9 @@ select
   :idempotencyKey as "idempotencyKey",
   :idempotencyFingerprint as "idempotencyFingerprint",
   null as "pausedReason",
-  lower(hex(randomblob(8))) as "revision"
+  lower(hex(randomblob(8))) as "revision",
+  null as "note",
+  null as "payload"
 from
   "apiKeys"
   left join "projects" on (
@@ -1277,7 +2008,7 @@ where
 select
   "schedules"."id",
   "schedules"."parentId" as "projectId",
-  "schedules"."cron",
+  "schedules"."cron" as "cron",
   "schedules"."timezone",
   "schedules"."enabledAt",
   "schedules"."lastRunAt",
@@ -1345,24 +2076,238 @@ where
     )
     and (
       "schedules"."idempotencyKey" is null
-      or "schedules"."idempotencyFingerprint" = :idempotencyFingerprint
+      or (
+        "schedules"."idempotencyFingerprint" = :idempotencyFingerprint
+        and "schedules"."cron" is not null
+      )
     )
+  );
+
+-- projectSchedules.put
+insert into
+  "schedules" (
+    "organizationId",
+    "id",
+    "parentType",
+    "parentId",
+    "name",
+    "cron",
+    "runAt",
+    "timezone",
+    "overlap",
+    "maxRunSeconds",
+    "pauseAfterFailures",
+    "enabledAt",
+    "lastRunAt",
+    "nextRunAt",
+    "createdAt",
+    "updatedAt",
+    "idempotencyKey",
+    "idempotencyFingerprint",
+    "pausedReason",
+    "revision",
+    "note",
+    "payload"
+  )
+select
+  "apiKeys"."organizationId" as "organizationId",
+  :scheduleId as "id",
+  'project' as "parentType",
+  :projectId as "parentId",
+  :name as "name",
+  :cron as "cron",
+  :runAt as "runAt",
+  :timezone as "timezone",
+  :overlap as "overlap",
+  :maxRunSeconds as "maxRunSeconds",
+  :pauseAfterFailures as "pauseAfterFailures",
+  case
+    when :enabled then :now
+  end as "enabledAt",
+  null as "lastRunAt",
+  case
+    when :enabled then :nextRunAt
+  end as "nextRunAt",
+  :now as "createdAt",
+  :now as "updatedAt",
+  null as "idempotencyKey",
+  null as "idempotencyFingerprint",
+  null as "pausedReason",
+  lower(hex(randomblob(8))) as "revision",
+  :note as "note",
+  :payload as "payload"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+  left join "schedules" on (
+    (
+      "schedules"."organizationId" = "apiKeys"."organizationId"
+      and "schedules"."parentType" = 'project'
+      and "schedules"."parentId" = :projectId
+    )
+    and "schedules"."id" = :scheduleId
+  )
+  left join "schedules" "namesake" on (
+    "namesake"."organizationId" = "apiKeys"."organizationId"
+    and "namesake"."id" = :scheduleId
+  )
+  left join "deletions" on (
+    "deletions"."organizationId" = "apiKeys"."organizationId"
+    and "deletions"."resourceType" = 'schedule'
+    and "deletions"."resourceId" = :scheduleId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("projects"."id" is not null)
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+    and ("deletions"."resourceId" is null)
+    and (
+      (
+        "namesake"."id" is null
+        or "schedules"."id" is not null
+      )
+    )
+    and ("projects"."archivedAt" is null)
+    and (
+      select
+        case
+          when "organizationUsage"."schedules" + ("schedules"."id" is null) > max("organizationUsage"."schedules", :schedulesQuota) then 'schedules'
+        end
+      from
+        "organizationUsage"
+      where
+        "organizationUsage"."organizationId" = "apiKeys"."organizationId"
+    ) is null
+    and (
+      (
+        "schedules"."id" is not null
+        or (
+          select
+            count(*)
+          from
+            "schedules"
+          where
+            (
+              "schedules"."organizationId" = "apiKeys"."organizationId"
+              and "schedules"."parentType" = 'project'
+              and "schedules"."parentId" = :projectId
+            )
+        ) < :scheduleLimit
+      )
+    )
+    and (
+      (
+        :runAt is null
+        or :runAt > :now
+        or :runAt is "schedules"."runAt"
+      )
+    )
+    and (
+      :ifMatch is null
+      or (
+        :ifMatch = '*'
+        and "schedules"."revision" is not null
+      )
+      or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
+    )
+    and (
+      :ifNoneMatch is null
+      or "schedules"."revision" is null
+    )
+  )
+on conflict ("schedules"."organizationId", "schedules"."id") do update
+set
+  "name" = excluded."name",
+  "cron" = excluded."cron",
+  "runAt" = excluded."runAt",
+  "timezone" = excluded."timezone",
+  "overlap" = excluded."overlap",
+  "maxRunSeconds" = excluded."maxRunSeconds",
+  "pauseAfterFailures" = excluded."pauseAfterFailures",
+  "enabledAt" = case
+    when :enabled
+    and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
+  end,
+  "nextRunAt" = case
+    when case
+      when :enabled
+      and "schedules"."pausedReason" is null then coalesce("schedules"."enabledAt", :now)
+    end is null then null
+    when "schedules"."nextRunAt" is not null
+    and "schedules"."cron" is excluded."cron"
+    and "schedules"."runAt" is excluded."runAt"
+    and (
+      "schedules"."cron" is null
+      or "schedules"."timezone" is excluded."timezone"
+    ) then "schedules"."nextRunAt"
+    else excluded."nextRunAt"
+  end,
+  "updatedAt" = excluded."updatedAt",
+  "revision" = excluded."revision",
+  "note" = excluded."note",
+  "payload" = excluded."payload"
+where
+  not (
+    "schedules"."name" is excluded."name"
+    and "schedules"."cron" is excluded."cron"
+    and "schedules"."runAt" is excluded."runAt"
+    and "schedules"."timezone" is excluded."timezone"
+    and "schedules"."overlap" is excluded."overlap"
+    and "schedules"."maxRunSeconds" is excluded."maxRunSeconds"
+    and "schedules"."pauseAfterFailures" is excluded."pauseAfterFailures"
+    and "schedules"."note" is excluded."note"
+    and "schedules"."payload" is excluded."payload"
+    and case
+      when :enabled then coalesce("schedules"."enabledAt", "schedules"."pausedReason") is not null
+      else "schedules"."enabledAt" is null
+    end
   );
 
 -- projectSchedules.list
 select
-  "id",
-  "parentId" as "projectId",
-  "cron",
-  "timezone",
-  "enabledAt",
-  "lastRunAt",
-  "nextRunAt",
-  "createdAt",
-  "updatedAt",
-  "pausedReason"
+  "id" as "id",
+  "schedules"."parentId" as "projectId",
+  "cron" as "cron",
+  "timezone" as "timezone",
+  "enabledAt" as "enabledAt",
+  "lastRunAt" as "lastRunAt",
+  "nextRunAt" as "nextRunAt",
+  "createdAt" as "createdAt",
+  "updatedAt" as "updatedAt",
+  "name" as "name",
+  "runAt" as "runAt",
+  "overlap" as "overlap",
+  "maxRunSeconds" as "maxRunSeconds",
+  "pauseAfterFailures" as "pauseAfterFailures",
+  "note" as "note",
+  "payload" as "payload",
+  "pausedReason" as "pausedReason"
 from
-  "schedules"
+  "schedules" indexed by "schedulesByParent"
 where
   (
     "schedules"."organizationId" = (
@@ -1421,6 +2366,13 @@ select
   "schedules"."nextRunAt",
   "schedules"."createdAt",
   "schedules"."updatedAt",
+  "schedules"."name",
+  "schedules"."runAt",
+  "schedules"."overlap",
+  "schedules"."maxRunSeconds",
+  "schedules"."pauseAfterFailures",
+  "schedules"."note",
+  "schedules"."payload",
   "schedules"."pausedReason",
   "schedules"."revision"
 from
@@ -1465,11 +2417,179 @@ where
     and ("schedules"."id" is not null)
   );
 
+-- projectSchedules.selectStatistics
+select
+  "since" as "since",
+  "runs" as "runs",
+  "succeeded" as "succeeded",
+  "failed" as "failed",
+  "milliseconds" as "milliseconds"
+from
+  (
+    select
+      case count(*)
+        when 2500 then min("scheduledAt")
+        else :since
+      end as "since",
+      count(*) filter (
+        where
+          "status" <> 'skipped'
+      ) as "runs",
+      count(*) filter (
+        where
+          "status" = 'succeeded'
+      ) as "succeeded",
+      count(*) filter (
+        where
+          "status" = 'failed'
+      ) as "failed",
+      json_group_array(round(1000 * (unixepoch("finishedAt", 'subsec') - unixepoch("startedAt", 'subsec')))) filter (
+        where
+          "status" = 'succeeded'
+          or "failure" = 'task'
+      ) as "milliseconds"
+    from
+      (
+        select
+          "runs"."status",
+          "runs"."failure",
+          "runs"."scheduledAt",
+          "runs"."startedAt",
+          "runs"."finishedAt"
+        from
+          "runs"
+        where
+          "runs"."organizationId" = (
+            select
+              "apiKeys"."organizationId"
+            from
+              "apiKeys"
+              left join "projects" on (
+                "projects"."organizationId" = "apiKeys"."organizationId"
+                and "projects"."id" = :projectId
+              )
+              left join "schedules" on (
+                (
+                  "schedules"."organizationId" = "apiKeys"."organizationId"
+                  and "schedules"."parentType" = 'project'
+                  and "schedules"."parentId" = :projectId
+                )
+                and "schedules"."id" = :scheduleId
+              )
+            where
+              (
+                (
+                  "apiKeys"."hash" = :keyHash
+                  and case
+                    when "apiKeys"."revokedAt" is not null then 'revoked'
+                    when "apiKeys"."expiresAt" <= :now then 'expired'
+                  end is null
+                  and (
+                    :scope is null
+                    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                  )
+                )
+                and ("projects"."id" is not null)
+                and (
+                  (
+                    "apiKeys"."projectIds" is null
+                    or "projects"."id" in (
+                      select
+                        value
+                      from
+                        json_each("apiKeys"."projectIds")
+                    )
+                  )
+                )
+                and ("schedules"."id" is not null)
+              )
+          )
+          and "runs"."scheduleId" = :scheduleId
+          and "runs"."scheduledAt" >= :since
+        order by
+          "runs"."scheduledAt" desc
+        limit
+          2500
+      )
+  ) as "statistics"
+where
+  (
+    select
+      "apiKeys"."organizationId"
+    from
+      "apiKeys"
+      left join "projects" on (
+        "projects"."organizationId" = "apiKeys"."organizationId"
+        and "projects"."id" = :projectId
+      )
+      left join "schedules" on (
+        (
+          "schedules"."organizationId" = "apiKeys"."organizationId"
+          and "schedules"."parentType" = 'project'
+          and "schedules"."parentId" = :projectId
+        )
+        and "schedules"."id" = :scheduleId
+      )
+    where
+      (
+        (
+          "apiKeys"."hash" = :keyHash
+          and case
+            when "apiKeys"."revokedAt" is not null then 'revoked'
+            when "apiKeys"."expiresAt" <= :now then 'expired'
+          end is null
+          and (
+            :scope is null
+            or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+          )
+        )
+        and ("projects"."id" is not null)
+        and (
+          (
+            "apiKeys"."projectIds" is null
+            or "projects"."id" in (
+              select
+                value
+              from
+                json_each("apiKeys"."projectIds")
+            )
+          )
+        )
+        and ("schedules"."id" is not null)
+      )
+  ) is not null;
+
 -- projectSchedules.update
 update "schedules"
 set
-  "cron" = coalesce(:cron, "schedules"."cron"),
-  "timezone" = coalesce(:timezone, "schedules"."timezone"),
+  "name" = case
+    when json_type(:changes, '$.name') is null then "schedules"."name"
+    else :changes ->> '$.name'
+  end,
+  "cron" = case
+    when json_type(:changes, '$.cron') is null then "schedules"."cron"
+    else :changes ->> '$.cron'
+  end,
+  "runAt" = case
+    when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+    else :changes ->> '$.runAt'
+  end,
+  "timezone" = case
+    when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+    else :changes ->> '$.timezone'
+  end,
+  "overlap" = case
+    when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+    else :changes ->> '$.overlap'
+  end,
+  "maxRunSeconds" = case
+    when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+    else :changes ->> '$.maxRunSeconds'
+  end,
+  "pauseAfterFailures" = case
+    when json_type(:changes, '$.pauseAfterFailures') is null then "schedules"."pauseAfterFailures"
+    else :changes ->> '$.pauseAfterFailures'
+  end,
   "enabledAt" = case
     when :enabled is null then "schedules"."enabledAt"
     when :enabled then coalesce("schedules"."enabledAt", :now)
@@ -1480,8 +2600,21 @@ set
       when :enabled then coalesce("schedules"."enabledAt", :now)
     end is null then null
     when "schedules"."nextRunAt" is not null
-    and "schedules"."cron" = coalesce(:cron, "schedules"."cron")
-    and "schedules"."timezone" = coalesce(:timezone, "schedules"."timezone") then "schedules"."nextRunAt"
+    and "schedules"."cron" is case
+      when json_type(:changes, '$.cron') is null then "schedules"."cron"
+      else :changes ->> '$.cron'
+    end
+    and "schedules"."runAt" is case
+      when json_type(:changes, '$.runAt') is null then "schedules"."runAt"
+      else :changes ->> '$.runAt'
+    end
+    and (
+      "schedules"."cron" is null
+      or "schedules"."timezone" is case
+        when json_type(:changes, '$.timezone') is null then "schedules"."timezone"
+        else :changes ->> '$.timezone'
+      end
+    ) then "schedules"."nextRunAt"
     else :nextRunAt
   end,
   "updatedAt" = :now,
@@ -1489,7 +2622,15 @@ set
     when :enabled then null
     else "schedules"."pausedReason"
   end,
-  "revision" = lower(hex(randomblob(8)))
+  "revision" = lower(hex(randomblob(8))),
+  "note" = case
+    when json_type(:changes, '$.note') is null then "schedules"."note"
+    else :changes ->> '$.note'
+  end,
+  "payload" = case
+    when json_type(:changes, '$.payload') is null then "schedules"."payload"
+    else :changes ->> '$.payload'
+  end
 where
   (
     "schedules"."organizationId" = (
@@ -1544,10 +2685,24 @@ where
             )
             or instr(:ifMatch, '"' || "schedules"."revision" || '"') > 0
           )
+          and ("schedules"."revision" = coalesce(:seenRevision, "schedules"."revision"))
           and (
             (
-              "schedules"."cron" = coalesce(:seenCron, "schedules"."cron")
-              and "schedules"."timezone" = coalesce(:seenTimezone, "schedules"."timezone")
+              case
+                when json_type(:changes, '$.overlap') is null then "schedules"."overlap"
+                else :changes ->> '$.overlap'
+              end <> 'skip'
+              or case
+                when json_type(:changes, '$.maxRunSeconds') is null then "schedules"."maxRunSeconds"
+                else :changes ->> '$.maxRunSeconds'
+              end is not null
+            )
+          )
+          and (
+            (
+              :runAt is null
+              or :runAt > :now
+              or :runAt is "schedules"."runAt"
             )
           )
         )
@@ -1568,6 +2723,13 @@ returning
   "nextRunAt",
   "createdAt",
   "updatedAt",
+  "name",
+  "runAt",
+  "overlap",
+  "maxRunSeconds",
+  "pauseAfterFailures",
+  "note",
+  "payload",
   "pausedReason",
   "revision";
 
@@ -1698,3 +2860,139 @@ where
   )
 returning
   "id";
+
+-- selectLastExamined
+select
+  "id"
+from
+  "schedules"
+where
+  (
+    "schedules"."organizationId" = (
+      select
+        "organizationId"
+      from
+        "apiKeys"
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("apiKeys"."projectIds" is null)
+        )
+    )
+    and "schedules"."id" > :cursor
+  )
+order by
+  "schedules"."id" asc
+limit
+  + 1
+offset
+  2499;
+
+-- selectSchedules
+select
+  "schedules"."id" as "id",
+  case "schedules"."parentType"
+    when 'project' then "schedules"."parentId"
+  end as "projectId",
+  case "schedules"."parentType"
+    when 'agent' then "schedules"."parentId"
+  end as "agentId",
+  "schedules"."name" as "name",
+  "schedules"."cron" as "cron",
+  "schedules"."runAt" as "runAt",
+  "schedules"."timezone" as "timezone",
+  "schedules"."enabledAt" as "enabledAt",
+  "schedules"."pausedReason" as "pausedReason",
+  "schedules"."nextRunAt" as "nextRunAt",
+  "schedules"."lastRunAt" as "lastRunAt",
+  (
+    select
+      "status"
+    from
+      "runs"
+    where
+      (
+        "runs"."organizationId" = "schedules"."organizationId"
+        and "runs"."scheduleId" = "schedules"."id"
+        and "runs"."scheduledAt" = "schedules"."lastRunAt"
+      )
+  ) as "lastRunStatus"
+from
+  (
+    select
+      *
+    from
+      "schedules"
+    where
+      (
+        "schedules"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              (
+                "apiKeys"."hash" = :keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :scope is null
+                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                )
+              )
+              and ("apiKeys"."projectIds" is null)
+            )
+        )
+        and "schedules"."id" > :cursor
+      )
+    order by
+      "schedules"."id"
+    limit
+      + :mostExamined
+  ) as "schedules"
+  left join "projects" on (
+    "schedules"."parentType" = 'project'
+    and "projects"."organizationId" = "schedules"."organizationId"
+    and "projects"."id" = "schedules"."parentId"
+  )
+  left join "agents" on (
+    "schedules"."parentType" = 'agent'
+    and "agents"."organizationId" = "schedules"."organizationId"
+    and "agents"."id" = "schedules"."parentId"
+  )
+where
+  (
+    (
+      (
+        :enabled is null
+        or ("schedules"."enabledAt" is not null) = :enabled
+      )
+      and (
+        :parentType is null
+        or "schedules"."parentType" = :parentType
+      )
+      and (
+        :nextRunBefore is null
+        or "schedules"."nextRunAt" < :nextRunBefore
+      )
+    )
+    and (
+      "projects"."id" is not null
+      or "agents"."id" is not null
+    )
+  )
+limit
+  + :rowLimit;

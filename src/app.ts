@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import { cors } from 'hono/cors'
 import { HonoBase as Hono } from 'hono/hono-base'
-import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { TrieRouter } from 'hono/router/trie-router'
 import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
 import { BOOKMARK } from './access/replica.ts'
 import { isUnavailable } from './db/failures.ts'
@@ -75,7 +75,7 @@ const allowOrigins = cors({
 })
 
 export function createApp(): Hono<HonoEnvironment> {
-  const app = new Hono<HonoEnvironment>({ getPath: pathOf, router: new RegExpRouter() })
+  const app = new Hono<HonoEnvironment>({ getPath: pathOf, router: new TrieRouter() })
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())

@@ -79,6 +79,7 @@ export const operations: readonly Operation[] = [
 
   route('GET /v1/projects/{projectId}/schedules', schedules, (m) => m.projectSchedules.list),
   route('GET /v1/projects/{projectId}/schedules/{scheduleId}', schedules, (m) => m.projectSchedules.retrieve),
+  route('PUT /v1/projects/{projectId}/schedules/{scheduleId}', schedules, (m) => m.projectSchedules.put),
   route('PATCH /v1/projects/{projectId}/schedules/{scheduleId}', schedules, (m) => m.projectSchedules.update),
   route(
     'DELETE /v1/projects/{projectId}/schedules/{scheduleId}',
@@ -87,8 +88,10 @@ export const operations: readonly Operation[] = [
   ),
   route('GET /v1/agents/{agentId}/schedules', schedules, (m) => m.agentSchedules.list),
   route('GET /v1/agents/{agentId}/schedules/{scheduleId}', schedules, (m) => m.agentSchedules.retrieve),
+  route('PUT /v1/agents/{agentId}/schedules/{scheduleId}', schedules, (m) => m.agentSchedules.put),
   route('PATCH /v1/agents/{agentId}/schedules/{scheduleId}', schedules, (m) => m.agentSchedules.update),
   route('DELETE /v1/agents/{agentId}/schedules/{scheduleId}', schedules, (m) => m.agentSchedules.remove),
+  route('GET /v1/schedules', schedules, (m) => m.listSchedules),
   route('GET /v1/schedule-preview', schedules, (m) => m.previewSchedule),
 
   route('GET /v1/projects/{projectId}/schedules/{scheduleId}/runs', runs, (m) => m.projectScheduleRuns.list),
@@ -100,8 +103,11 @@ export const operations: readonly Operation[] = [
   route('GET /v1/agents/{agentId}/schedules/{scheduleId}/runs', runs, (m) => m.agentScheduleRuns.list),
   route('POST /v1/agents/{agentId}/schedules/{scheduleId}/runs', runs, (m) => m.agentScheduleRuns.create),
   route('GET /v1/runs', runs, (m) => m.listRuns),
+  route('POST /v1/runs/claim', runs, (m) => m.claimRuns),
   route('GET /v1/runs/{runId}', runs, (m) => m.retrieveRun),
   route('POST /v1/runs/{runId}/acknowledge', runs, (m) => m.acknowledgeRun),
+  route('POST /v1/runs/{runId}/renew', runs, (m) => m.renewRun),
+  route('POST /v1/runs/{runId}/complete', runs, (m) => m.completeRun),
 
   route('PUT /v1/run-endpoint', runEndpoint, (m) => m.putRunEndpoint),
   route('GET /v1/run-endpoint', runEndpoint, (m) => m.retrieveRunEndpoint),

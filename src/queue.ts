@@ -18,7 +18,7 @@ export interface RunMessage {
 export const RUNS_A_MESSAGE = 5
 /**
  * How long the queue has to deliver a run that was put into it when it was created. After that, or if the queue did not take
- * it, the tick puts it into the queue again (delivery/outbox.ts).
+ * it, the tick puts it into the queue again (delivery/check-runs.ts).
  */
 export const FIRST_LEASE_MS = 5 * 60_000
 /** The largest batch that a queue accepts. */

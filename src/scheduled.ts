@@ -1,7 +1,7 @@
 /** The tick: what the Cron Trigger runs each minute. */
 import { instrumented, noUse, type TickEnvironment } from './db/database.ts'
 import { describeFailure } from './db/failures.ts'
-import { sendRuns } from './delivery/outbox.ts'
+import { checkRuns } from './delivery/check-runs.ts'
 import type { Environment } from './environment.ts'
 import { purgeDeletions } from './maintenance/purge.ts'
 import { resealValues } from './maintenance/reseal.ts'
@@ -15,7 +15,7 @@ import { refreshNextRuns } from './resources/schedules/firing/refresh-next-runs.
 /** In order of urgency. */
 const TASKS = {
   fireSchedules,
-  sendRuns,
+  checkRuns,
   refreshNextRuns,
   recordMissedRuns,
   deleteExpired,

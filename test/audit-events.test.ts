@@ -186,6 +186,29 @@ describe('audit events', () => {
     }
     expect((await eventsOf(workspace)).items).toHaveLength(1)
   })
+
+  it('are recorded for a PUT of a schedule that changes something, and not for its repetition', async () => {
+    const workspace = await Workspace.create()
+    const key = await workspace.addKey()
+    const path = `/v1/agents/${await workspace.addAgent()}/schedules/${crypto.randomUUID()}`
+    const put = async (json: object) =>
+      (await request('PUT', path, { key, json })).headers.get('X-Request-Id')
+    const changes: (string | null)[] = []
+    for (const json of [
+      { cron: '@daily' },
+      { cron: '@daily', payload: 'a secret value' },
+      { cron: '@daily' },
+    ]) {
+      changes.push(await put(json))
+      await put(json)
+      await put({ runAt: '2020-01-01T00:00:00Z' })
+    }
+    const events = (await workspace.dump('auditEvents')) as unknown as Event[]
+    expect(events.map(({ requestId }) => requestId)).toEqual(changes)
+    for (const { operation, target } of events)
+      expect([operation, target]).toEqual(['putAgentSchedule', path])
+    expect(JSON.stringify(events)).not.toContain('secret value')
+  })
 })
 
 /** Adds an event for each time, with an ID of that time. @returns the IDs, oldest first. */

@@ -105,8 +105,11 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
     // The four pins that are spread again, and the move.
     'the gap is full': 5,
   },
-  createProjectSchedule: { [AS_IT_IS]: 3, 'it has an Idempotency-Key': 4 },
-  createAgentSchedule: { [AS_IT_IS]: 3, 'it has an Idempotency-Key': 4 },
+  // The schedule with its two indexes.
+  createProjectSchedule: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 5 },
+  createAgentSchedule: { [AS_IT_IS]: 4, 'it has an Idempotency-Key': 5 },
+  putProjectSchedule: { [AS_IT_IS]: 4, 'it exists already': 2, 'the request is repeated': 0 },
+  putAgentSchedule: { [AS_IT_IS]: 4, 'it exists already': 2, 'the request is repeated': 0 },
   // The orphaned object with its index, and the picture.
   deleteProfilePicture: { [AS_IT_IS]: 3, 'an upload has failed': 3 },
   deleteEnvironmentVariable: { [AS_IT_IS]: 2 },
@@ -136,14 +139,23 @@ const ROWS_WRITTEN: Record<string, Record<string, number>> = {
   deleteProjectSchedule: { [AS_IT_IS]: 4 },
   updateAgentSchedule: { [AS_IT_IS]: 2, 'the schedule is paused': 1, 'the schedule is resumed': 2 },
   deleteAgentSchedule: { [AS_IT_IS]: 4 },
-  // The run with its two indexes, and when the schedule ran last; one more to be sent, and for the Idempotency-Key.
+  // The run with its two indexes and that of the runs to pull, or to check; when the schedule ran last; the Idempotency-Key.
   createProjectScheduleRun: {
-    [AS_IT_IS]: 4,
+    [AS_IT_IS]: 5,
     'there is a run endpoint': 5,
-    'it has an Idempotency-Key': 5,
+    'it has an Idempotency-Key': 6,
   },
-  createAgentScheduleRun: { [AS_IT_IS]: 4, 'there is a run endpoint': 5, 'it has an Idempotency-Key': 5 },
+  createAgentScheduleRun: { [AS_IT_IS]: 5, 'there is a run endpoint': 5, 'it has an Idempotency-Key': 6 },
   acknowledgeRun: { [AS_IT_IS]: 1 },
+  // Each run with the index of those to check.
+  claimRuns: { [AS_IT_IS]: 2, 'it takes several': 4 },
+  renewRun: { [AS_IT_IS]: 2 },
+  completeRun: {
+    [AS_IT_IS]: 1,
+    'the run is claimed': 1,
+    'it pauses the schedule': 2,
+    'it names a session': 1,
+  },
   putRunEndpoint: { [AS_IT_IS]: 4, 'there is a run endpoint': 1 },
   deleteRunEndpoint: { [AS_IT_IS]: 1 },
   rotateRunEndpoint: { [AS_IT_IS]: 3 },
@@ -299,7 +311,14 @@ async function scansOf(sql: string): Promise<string[]> {
 const tables = Object.values(schema).filter((value) => is(value, SQLiteTable))
 
 /** Of the organization's own rows none is unrelated here: the latest are listed, the one is asked for its quotas, up to 100 are counted. */
-const OWN: SQLiteTable[] = [schema.auditEvents, schema.organizationUsage, schema.skillFeeds]
+const OWN: SQLiteTable[] = [
+  schema.auditEvents,
+  schema.organizationUsage,
+  schema.skillFeeds,
+  // Lists read those whose schedule or parent was deleted, until the purge removes them.
+  schema.runs,
+  schema.schedules,
+]
 
 describe('the rows that are read', () => {
   it('are as many with 10 as with 5,000 unrelated rows in each table', async () => {
@@ -397,7 +416,9 @@ async function rowsReadBeside(count: number): Promise<Record<string, number>> {
       read[`${operationId}, of nobody`] = nobodys.use.rowsRead
       read[`${operationId}, of another organization`] = foreign.use.rowsRead
     }
-    const environment = { ...example.environment, ...WIDE_QUOTAS }
+    // A queue that forgets: when the real one delivers a run is not known.
+    const RUNS = { sendBatch: async () => {} } as unknown as Queue<RunMessage>
+    const environment = { ...example.environment, ...WIDE_QUOTAS, RUNS }
     const own = await counted(operationId, { ...example, environment }, key)
     expect(own.status).toBeLessThan(400)
     read[operationId] = own.use.rowsRead

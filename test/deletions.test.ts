@@ -26,7 +26,7 @@ const newIds = () => ({
 })
 type Ids = ReturnType<typeof newIds>
 
-/** The same id for every kind. Only the two schedules differ: the service chooses their ids, so no two are the same. */
+/** The same id for every kind. Only the two schedules differ: the id of a schedule is unique in its organization. */
 function oneId(): Ids {
   const id = newUuid()
   const ids = Object.fromEntries(Object.keys(newIds()).map((kind) => [kind, id])) as Ids
@@ -142,6 +142,8 @@ const ofSchedules = (parent: string, id: string, timezone = {}): Operation[] => 
   [404, 'GET', `${parent}/schedules`],
   [404, 'POST', `${parent}/schedules`, { json: { ...SCHEDULE, ...timezone } }],
   [404, 'GET', `${parent}/schedules/${id}`],
+  [404, 'PUT', `${parent}/schedules/${id}`, { json: { ...SCHEDULE, ...timezone } }],
+  [404, 'PUT', `${parent}/schedules/${newUuid()}`, { json: { ...SCHEDULE, ...timezone } }],
   [404, 'PATCH', `${parent}/schedules/${id}`, { json: { enabled: false } }],
   [404, 'DELETE', `${parent}/schedules/${id}`],
 ]
@@ -237,6 +239,9 @@ describe.each(KINDS)('a deleted $kind', ({ kind, path }) => {
       }
       const { body } = await request('GET', '/v1/pins', { key })
       expect(pinsOf(body)).toEqual(expectedPins(kind, ids, stays))
+      const all = await request('GET', '/v1/schedules', { key })
+      const schedules: string[] = all.body.items.map(({ id }: { id: string }) => id)
+      expect(schedules.sort()).toEqual(expectedSchedules(kind, ids))
       if (kind === 'project') {
         const reader = new ProjectEnvironments(createExecutionContext(), env)
         expect(await reader.read(workspace.organizationId, ids.project)).toBeNull()
@@ -285,6 +290,11 @@ function expectedPins(kind: string, ids: Ids, stays: string): string[] {
   const left =
     { ...all, agent: [project, session, pullRequest], user: [project, session, pullRequest] }[kind] ?? []
   return [...left.flat(), `project/${stays}`]
+}
+
+function expectedSchedules(kind: string, ids: Ids): string[] {
+  const gone = kind === 'project' ? ids.schedule : kind === 'agent' ? ids.agentSchedule : undefined
+  return [ids.schedule, ids.agentSchedule].filter((id) => id !== gone).sort()
 }
 
 /** The table of each row of `addAll` that the deletion and the purge remove. */

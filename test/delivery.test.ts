@@ -45,7 +45,8 @@ async function withSchedule(...answers: Answer[]) {
 
 async function addSchedule(workspace: Workspace, projectId: string, id?: string): Promise<string> {
   const scheduleId = await workspace.addSchedule('project', projectId, id === undefined ? {} : { id })
-  await workspace.change(schedules, scheduleId, { enabledAt: ago(HOUR_MS) })
+  // It is not due in any tick of these tests.
+  await workspace.change(schedules, scheduleId, { enabledAt: ago(HOUR_MS), nextRunAt: ago(-9000 * HOUR_MS) })
   return scheduleId
 }
 
@@ -59,7 +60,7 @@ async function addRun(
   { workspace, scheduleId }: Pick<Setup, 'workspace' | 'scheduleId'>,
   values: Values = {},
 ) {
-  const leased = { sendAfter: new Date(Date.now() + 15 * MINUTE_MS).toISOString() }
+  const leased = { checkAt: new Date(Date.now() + 15 * MINUTE_MS).toISOString() }
   const runId = await workspace.addRun(scheduleId, { ...leased, ...values })
   return { runId, reference: referenceTo(await runOf(workspace, runId)) }
 }
@@ -135,11 +136,16 @@ describe('a delivery', () => {
       data: {
         id: runId,
         scheduleId,
+        name: null,
         projectId,
         agentId: null,
         cron: '0 6 * * *',
+        runAt: null,
         timezone: 'UTC',
         scheduledAt: timeOfId(reference.id),
+        payload: null,
+        attempt: 1,
+        previous: null,
       },
     })
     const { 'webhook-timestamp': timestamp, 'webhook-signature': signature, ...others } = headers
@@ -158,7 +164,10 @@ describe('a delivery', () => {
       status: 'delivered',
       attempts: 1,
       lastError: null,
-      sendAfter: null,
+      checkAt: null,
+      startedAt: expect.any(String),
+      finishedAt: null,
+      failure: null,
     })
   })
 
@@ -243,13 +252,14 @@ describe('a receiver with the public library', () => {
     expect(() => library.verify(body, { ...headers, 'webhook-timestamp': timestamp })).toThrow('No matching')
   })
 
-  it('accepts a retry hours later, because each attempt has a new signature', async () => {
+  it('accepts a retry hours later, because each attempt has its number and a new signature', async () => {
     const { workspace, receiver, secret, runId } = await withRun(500, 200)
     await deliverNow(workspace, runId)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 4 * HOUR_MS })
     await deliverNow(workspace, runId)
     const [first, second] = (await receiver.received()).map(messageOf)
-    expect([second?.body, second?.headers['webhook-id']]).toEqual([first?.body, first?.headers['webhook-id']])
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+    expect(second?.body).toBe(first?.body.replace('"attempt":1', '"attempt":2'))
     expect(new Webhook(secret).verify(String(second?.body), second?.headers ?? {})).toBeTruthy()
     expect(() => new Webhook(secret).verify(String(first?.body), first?.headers ?? {})).toThrow('too old')
   })
@@ -300,7 +310,7 @@ describe('a response', () => {
     await only(receiver)
     const run = await runOf(workspace, runId)
     expect(run).toMatchObject({ status: 'pending', attempts: 1 })
-    expect(run.sendAfter).toEqual(expect.any(String))
+    expect(run.checkAt).toEqual(expect.any(String))
     const isRedirect = status >= 300 && status < 400
     expect(run.lastError).toBe(isRedirect ? `HTTP ${status}: redirects are not followed` : `HTTP ${status}`)
   })
@@ -340,7 +350,7 @@ describe('a response', () => {
     await deliver([reference])
     const run = await runOf(workspace, runId)
     expect(run).toMatchObject({ status: 'pending', attempts: 1, lastError: 'The connection failed.' })
-    expect(run.sendAfter).toEqual(expect.any(String))
+    expect(run.checkAt).toEqual(expect.any(String))
   })
 
   it('is not read, and its text is not stored', async () => {
@@ -353,27 +363,32 @@ describe('a response', () => {
 describe('a failed delivery', () => {
   const PAUSES = [1, 5, 15, 60, 180].map((minutes) => minutes * MINUTE_MS)
 
-  it('is retried after growing pauses, with the same id and body, and the run fails after the sixth attempt', async () => {
+  it('is retried after growing pauses, with the same id, and the run fails after the sixth attempt', async () => {
     const { workspace, receiver, runId } = await withRun(500, 501, 502, 503, 504, 505)
     for (const [index, pause] of PAUSES.entries()) {
       const before = Date.now()
       await deliverNow(workspace, runId)
-      const { sendAfter, ...run } = await runOf(workspace, runId)
+      const { checkAt, ...run } = await runOf(workspace, runId)
       expect(run).toMatchObject({ status: 'pending', attempts: index + 1, lastError: `HTTP ${500 + index}` })
-      expect(Date.parse(String(sendAfter))).toBeGreaterThanOrEqual(before + pause)
-      expect(Date.parse(String(sendAfter))).toBeLessThanOrEqual(Date.now() + 1.2 * pause)
+      expect(Date.parse(String(checkAt))).toBeGreaterThanOrEqual(before + pause)
+      expect(Date.parse(String(checkAt))).toBeLessThanOrEqual(Date.now() + 1.2 * pause)
     }
     await deliverNow(workspace, runId)
     expect(await runOf(workspace, runId)).toMatchObject({
       status: 'failed',
+      failure: 'delivery',
       attempts: 6,
       lastError: 'HTTP 505',
-      sendAfter: null,
+      checkAt: null,
+      startedAt: null,
+      finishedAt: expect.any(String),
     })
     await deliverNow(workspace, runId)
     const received = await receiver.received()
     expect(received).toHaveLength(6)
-    expect(new Set(received.map(({ body }) => body)).size).toBe(1)
+    const [{ body: first } = { body: '' }] = received
+    const bodies = [1, 2, 3, 4, 5, 6].map((attempt) => first.replace('"attempt":1', `"attempt":${attempt}`))
+    expect(received.map(({ body }) => body)).toEqual(bodies)
     expect(new Set(received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([runId]))
   })
 
@@ -386,9 +401,7 @@ describe('a failed delivery', () => {
     const before = Date.now()
     await deliver(runs)
     const after = Date.now()
-    const instants = (await setup.workspace.dump('runs')).map(({ sendAfter }) =>
-      Date.parse(String(sendAfter)),
-    )
+    const instants = (await setup.workspace.dump('runs')).map(({ checkAt }) => Date.parse(String(checkAt)))
     expect(new Set(instants).size).toBeGreaterThan(10)
     expect(Math.max(...instants) - Math.min(...instants)).toBeGreaterThan(after - before + MINUTE_MS)
   })
@@ -396,7 +409,7 @@ describe('a failed delivery', () => {
   it('is put into the queue by a tick when the retry is due, not before', async () => {
     const { workspace, runId } = await withRun(500)
     await deliverNow(workspace, runId)
-    const due = Date.parse(String((await runOf(workspace, runId)).sendAfter))
+    const due = Date.parse(String((await runOf(workspace, runId)).checkAt))
     const sent: RunReference[] = []
     const RUNS = {
       sendBatch: async (messages: { body: { runs: RunReference[] } }[]) => {
@@ -416,7 +429,7 @@ describe('a failed delivery', () => {
       await deliverNow(workspace, runId)
       expect((await runOf(workspace, runId)).status).toBe(status)
     }
-    expect(await runOf(workspace, runId)).toMatchObject({ attempts: 3, lastError: null, sendAfter: null })
+    expect(await runOf(workspace, runId)).toMatchObject({ attempts: 3, lastError: null, checkAt: null })
   })
 })
 
@@ -431,7 +444,7 @@ describe('a receiver that answers 410', () => {
       status: 'pending',
       attempts: 1,
       lastError: GONE,
-      sendAfter: null,
+      checkAt: null,
     })
     expect((await request('GET', '/v1/run-endpoint', { key })).status).toBe(404)
     const { body } = await request('GET', '/v1/runs?status=pending', { key })
@@ -457,9 +470,9 @@ describe('a receiver that answers 410', () => {
     await deliver([reference], {
       DB: databaseThat(() => request('PUT', '/v1/run-endpoint', { key, json })),
     })
-    const { sendAfter, ...run } = await runOf(workspace, runId)
+    const { checkAt, ...run } = await runOf(workspace, runId)
     expect(run).toMatchObject({ status: 'pending', attempts: 1 })
-    expect(String(sendAfter) <= new Date().toISOString()).toBe(true)
+    expect(String(checkAt) <= new Date().toISOString()).toBe(true)
     expect((await request('GET', '/v1/run-endpoint', { key })).body.url).toBe(url)
   })
 
@@ -478,7 +491,7 @@ describe('without a run endpoint', () => {
     expect((await request('DELETE', '/v1/run-endpoint', { key })).status).toBe(200)
     await deliver([reference])
     expect(await receiver.received()).toEqual([])
-    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 0, sendAfter: null })
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 0, checkAt: null })
     expect((await request('GET', '/v1/runs', { key })).body.items).toMatchObject([{ id: runId }])
   })
 
@@ -490,7 +503,7 @@ describe('without a run endpoint', () => {
     expect(await runOf(workspace, runId)).toMatchObject({
       attempts: 1,
       lastError: 'HTTP 503',
-      sendAfter: null,
+      checkAt: null,
     })
   })
 })
@@ -511,7 +524,7 @@ describe('a run endpoint that is set after a run was created', () => {
     const receiver = await replaceEndpoint({ key })
     await tick(env, new Date(Date.now() + HOUR_MS))
     expect(await receiver.received()).toEqual([])
-    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 1, sendAfter: null })
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 1, checkAt: null })
     const { body } = await request('GET', '/v1/runs?status=pending', { key })
     expect(body.items).toMatchObject([{ id: runId, lastError: 'HTTP 503' }])
   })
@@ -521,7 +534,7 @@ describe('a run endpoint that is set after a run was created', () => {
     const receiver = await replaceEndpoint({ key })
     await deliver([reference])
     expect(await receiver.received()).toEqual([])
-    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 0, sendAfter: null })
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'pending', attempts: 0, checkAt: null })
   })
 
   it('does not get the run if the previous run endpoint returned 410', async () => {
@@ -532,7 +545,7 @@ describe('a run endpoint that is set after a run was created', () => {
     await request('PUT', '/v1/run-endpoint', { key, json: { url: receiver.url } })
     await tick(env, new Date(Date.now() + HOUR_MS))
     expect(await receiver.received()).toEqual([])
-    expect(await runOf(setup.workspace, runId)).toMatchObject({ status: 'pending', sendAfter: null })
+    expect(await runOf(setup.workspace, runId)).toMatchObject({ status: 'pending', checkAt: null })
   })
 
   it('gets runs that are created later', async () => {
@@ -626,7 +639,7 @@ describe('a slow run endpoint', () => {
     expect(Date.parse(String(await slowUntil(workspace)))).toBeGreaterThan(Date.now())
     answer()
     await rest()
-    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, sendAfter: null })
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, checkAt: null })
   })
 
   it('does not delay the recording of other responses', async () => {
@@ -677,7 +690,7 @@ describe('a slow run endpoint', () => {
     const slow = await withSchedule()
     const fast = await withSchedule()
     await markSlow(slow.workspace)
-    const due = { sendAfter: ago(1000) }
+    const due = { checkAt: ago(1000) }
     const runs = { slow: await addRun(slow, due), fast: await addRun(fast, due) }
     const [first, own] = [recordingQueue(), recordingQueue()]
     await tick({ ...env, RUNS: first.queue, SLOW_RUNS: own.queue }, new Date())
@@ -782,14 +795,17 @@ describe('a message', () => {
     expect(await runOf(workspace, runId)).toEqual(run)
   })
 
-  it.each(['delivered', 'failed', 'skipped'])('of a run that is %s sends nothing', async (status) => {
-    const { workspace, receiver, runId, reference } = await withRun(200)
-    await workspace.changeRun(runId, { status })
-    const run = await runOf(workspace, runId)
-    await deliver([reference])
-    expect(await receiver.received()).toEqual([])
-    expect(await runOf(workspace, runId)).toEqual(run)
-  })
+  it.each(['delivered', 'succeeded', 'failed', 'skipped'])(
+    'of a run that is %s sends nothing',
+    async (status) => {
+      const { workspace, receiver, runId, reference } = await withRun(200)
+      await workspace.changeRun(runId, { status })
+      const run = await runOf(workspace, runId)
+      await deliver([reference])
+      expect(await receiver.received()).toEqual([])
+      expect(await runOf(workspace, runId)).toEqual(run)
+    },
+  )
 
   it.each<[string, (setup: Setup) => Promise<unknown>]>([
     ['schedule', ({ workspace, scheduleId }) => workspace.deleteSchedule(scheduleId)],
@@ -888,7 +904,8 @@ describe('failures in a row', () => {
 
   async function stateOf({ key, projectId, scheduleId }: Setup) {
     const { body } = await request('GET', `/v1/projects/${projectId}/schedules/${scheduleId}`, { key })
-    return body
+    const { statistics: _, ...schedule } = body
+    return schedule
   }
 
   const PAUSED = { enabledAt: null, nextRunAt: null, pausedReason: expect.any(String) }
@@ -904,7 +921,7 @@ describe('failures in a row', () => {
       ...before,
       enabledAt: null,
       nextRunAt: null,
-      pausedReason: '20 runs in a row failed. The last error: HTTP 503',
+      pausedReason: '20 runs in a row failed. The last failure (delivery): HTTP 503',
       updatedAt: expect.any(String),
     })
     expect(after.updatedAt > before.updatedAt).toBe(true)
@@ -1098,7 +1115,7 @@ describe('a secret that cannot be decrypted', () => {
       status: 'pending',
       attempts: 1,
       lastError: LOST,
-      sendAfter: expect.any(String),
+      checkAt: expect.any(String),
     })
     expect((await runOf(healthy.workspace, healthy.runId)).status).toBe('delivered')
 
@@ -1171,14 +1188,14 @@ describe('while a run is being delivered', () => {
     const { workspace, key, runId, reference } = await withRun(answer)
     const acknowledge = () => request('POST', `/v1/runs/${runId}/acknowledge`, { key })
     await deliver([reference], { DB: databaseThat(acknowledge) })
-    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', sendAfter: null })
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', checkAt: null })
   })
 
   it('it stays delivered if another consumer sends it too and gets no response', async () => {
     const { workspace, receiver, runId, reference } = await withRun(500, 200)
     await deliver([reference], { DB: databaseThat(() => deliver([reference])) })
     expect(await receiver.received()).toHaveLength(2)
-    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, sendAfter: null })
+    expect(await runOf(workspace, runId)).toMatchObject({ status: 'delivered', attempts: 1, checkAt: null })
   })
 })
 

@@ -312,7 +312,7 @@ describe('what agents read', () => {
 
   it('has the guides for API users and every operation in one file, and no page for operators', async () => {
     const { text } = await ask('/llms-full.txt')
-    for (const title of ['API contract', 'Write a client', 'Receive the runs of schedules']) {
+    for (const title of ['API contract', 'Write a client', 'Schedule work and receive its runs']) {
       expect(text).toContain(`\n# ${title}\n`)
     }
     for (const { contract } of await loadOperations()) {

@@ -18,6 +18,8 @@ type Edit = readonly [
 
 interface Editable {
   readonly what: string
+  /** In sentences; `what` if it is left out. */
+  readonly noun?: string
   readonly table: string
   /** @returns the request that creates it: a PUT at its own path, or a POST. */
   prepare(workspace: Workspace): Promise<readonly [method: 'PUT' | 'POST', path: string, json: object]>
@@ -56,7 +58,8 @@ function platformResource(
 function schedule(parent: 'Project' | 'Agent', own: object): Editable {
   const isProject = parent === 'Project'
   return {
-    what: `${parent.toLowerCase()} schedule`,
+    what: `${parent.toLowerCase()} schedule of a POST`,
+    noun: 'schedule',
     table: 'schedules',
     async prepare(workspace) {
       const id = await (isProject ? workspace.addProject() : workspace.addAgent())
@@ -72,6 +75,29 @@ function schedule(parent: 'Project' | 'Agent', own: object): Editable {
   }
 }
 
+/** The same body again changes nothing, also if the service paused the schedule. */
+function declaredSchedule(parent: 'Project' | 'Agent', own: object): Editable {
+  const isProject = parent === 'Project'
+  return {
+    what: `${parent.toLowerCase()} schedule of a PUT`,
+    noun: 'schedule',
+    table: 'schedules',
+    async prepare(workspace) {
+      const id = await (isProject ? workspace.addProject() : workspace.addAgent())
+      const path = `/v1/${parent.toLowerCase()}s/${id}/schedules/${newUuid()}`
+      return ['PUT', path, { cron: '0 6 * * *', ...own }]
+    },
+    edits: [
+      [`put${parent}Schedule`, 'PUT', { cron: '0 7 * * *', payload: { branch: 'main' }, ...own }],
+      [`put${parent}Schedule`, 'PUT', { runAt: '2999-01-01T00:00:00Z', ...own }],
+      [`update${parent}Schedule`, 'PATCH', { payload: [null] }],
+      [`delete${parent}Schedule`, 'DELETE'],
+    ],
+    ignoresRepetition: true,
+    isAlwaysSent: true,
+  }
+}
+
 const EDITABLES: readonly Editable[] = [
   platformResource('project', 'Project', 'projects', 'projects'),
   platformResource('agent', 'Agent', 'agents', 'agents'),
@@ -80,6 +106,8 @@ const EDITABLES: readonly Editable[] = [
   platformResource('pull request', 'PullRequest', 'pullRequests', 'pull-requests', { projectId: PROJECT }),
   schedule('Project', { timezone: 'Europe/Paris' }),
   schedule('Agent', {}),
+  declaredSchedule('Project', { timezone: 'Europe/Paris' }),
+  declaredSchedule('Agent', {}),
   {
     what: 'skill',
     table: 'skills',
@@ -208,7 +236,7 @@ describe.each(edits)('If-Match of a $what: $how', ({ editable, edit: change }) =
       412,
       'etag_mismatch',
       expect.stringContaining(
-        `If-Match does not have the current ETag of the ${editable.what.replace(/.* schedule/, 'schedule')}`,
+        `If-Match does not have the current ETag of the ${editable.noun ?? editable.what}`,
       ),
     ])
     expect(await rows()).toEqual(before)
@@ -257,6 +285,7 @@ const puts = EDITABLES.filter(({ edits: [first] }) => first?.[1] === 'PUT')
 
 describe.each(puts)('PUT of a $what', (editable) => {
   const [change] = editable.edits as readonly [Edit, ...Edit[]]
+  const noun = editable.noun ?? editable.what
 
   /** A resource that does not exist. */
   async function withoutResource() {
@@ -288,7 +317,7 @@ describe.each(puts)('PUT of a $what', (editable) => {
     const refused = answers.find(({ status }) => status === 412)
     expect(refused?.headers.get('Error-Code')).toBe('already_exists')
     expect(refused?.body.error).toBe(
-      `The ${editable.what} exists already, and If-None-Match is "*". Leave the header out to change the ${editable.what}.`,
+      `The ${noun} exists already, and If-None-Match is "*". Leave the header out to change the ${noun}.`,
     )
     expect(await added()).toBe(1)
   })
@@ -319,7 +348,7 @@ describe.each(puts)('PUT of a $what', (editable) => {
 
 describe('the ETag of a schedule', () => {
   it('does not change when a tick fires it', async () => {
-    const editable = EDITABLES.find(({ what }) => what === 'agent schedule') as Editable
+    const editable = EDITABLES.find(({ what }) => what === 'agent schedule of a POST') as Editable
     const { workspace, tag, get, edit } = await withResource(editable)
     await tick(env, new Date(Date.now() + 2 * 86_400_000))
     const answer = await get()

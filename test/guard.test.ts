@@ -10,7 +10,8 @@ import { SCOPES } from '../src/access/scopes.ts'
 import type { Statement, Value } from '../src/db/statement.ts'
 import type { Contract } from '../src/http/contract.ts'
 import { selectLastExamined } from '../src/resources/audit-events/statements.ts'
-import { selectLastExamined as selectLastExaminedRun } from '../src/resources/runs/statements.ts'
+import { allRuns, pendingRuns, runsOfSchedule } from '../src/resources/runs/statements.ts'
+import { selectLastExamined as selectLastExaminedSchedule } from '../src/resources/schedules/statements.ts'
 import { addUnrecordedToOrphans } from '../src/resources/session-files/statements.ts'
 import {
   deadKeys,
@@ -200,7 +201,14 @@ describe.each(exampleList)('the statements of $operationId', ({ operationId, con
     if (contract.scope !== null) expect(acted.size).toBeGreaterThan(0)
     // These act only where an upload outlasts its lease (test/session-files.test.ts), and where a page of audit events
     // or runs examines as many as it may (test/audit-events.test.ts, test/runs.test.ts).
-    const rare = [addUnrecordedToOrphans.sql, selectLastExamined.sql, selectLastExaminedRun.sql]
+    const rare = [
+      addUnrecordedToOrphans,
+      selectLastExamined,
+      selectLastExaminedSchedule,
+      allRuns.selectLastExamined,
+      pendingRuns.selectLastExamined,
+      runsOfSchedule.selectLastExamined,
+    ].map(({ sql }) => sql)
     expect([...idle].filter((sql) => !acted.has(sql) && !rare.includes(sql))).toEqual([])
   })
 })

@@ -272,10 +272,14 @@ const COUNTED: readonly Counted[] = [
     async prepare(workspace) {
       const projectId = await workspace.addProject()
       const agentId = await workspace.addAgent()
-      return (n) =>
-        n % 2 === 0
-          ? ['POST', `/v1/projects/${projectId}/schedules`, { cron: '@daily', timezone: 'UTC' }]
-          : ['POST', `/v1/agents/${agentId}/schedules`, { cron: '@daily' }]
+      const additions = [
+        () => ['POST', `/v1/projects/${projectId}/schedules`, { cron: '@daily', timezone: 'UTC' }],
+        (id) => ['PUT', `/v1/agents/${agentId}/schedules/${id}`, { cron: '@daily' }],
+        () => ['POST', `/v1/agents/${agentId}/schedules`, { cron: '@daily' }],
+        (id) => ['PUT', `/v1/projects/${projectId}/schedules/${id}`, { runAt: '2999-01-01T00:00:00Z' }],
+      ] satisfies ((id: string) => Addition)[]
+      const byNumber = additions.map(byUuid)
+      return (n) => (byNumber[n % byNumber.length] as (n: number) => Addition)(n)
     },
   },
   {

@@ -4,14 +4,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nextRun } from '../src/cron/next-run.ts'
 import { schedules } from '../src/db/schema.ts'
 import type { Environment } from '../src/environment.ts'
-import type { RunMessage } from '../src/queue.ts'
 import { fireSchedules } from '../src/resources/schedules/firing/fire.ts'
 import { recordMissedRuns } from '../src/resources/schedules/firing/record-missed.ts'
 import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { databaseWith, watchedDatabase } from './support/bindings.ts'
-import { deliverBatch } from './support/queue.ts'
+import { newOutbox } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import { Workspace } from './support/workspace.ts'
 
@@ -40,19 +39,6 @@ afterEach(async () => {
   const all = ['schedules', 'runs', 'missedSpans', 'runEndpoints', 'deletions']
   await env.DB.batch(all.map((table) => env.DB.prepare(`DELETE FROM "${table}"`)))
 })
-
-/** A queue that keeps its messages. */
-function newOutbox() {
-  const messages: RunMessage[] = []
-  const RUNS = {
-    sendBatch: async (batch: Iterable<{ body: RunMessage }>) => {
-      messages.push(...[...batch].map(({ body }) => body))
-    },
-  } as unknown as Environment['RUNS']
-  /** Delivers the messages to the consumer. */
-  const deliver = () => deliverBatch(messages.splice(0))
-  return { messages, environment: { ...env, RUNS }, deliver }
-}
 
 /** An organization with a project, an agent and a receiver of its runs. */
 async function withParents() {
@@ -175,12 +161,12 @@ describe('after time without ticks', () => {
       expect(await statusesOf(workspace, id)).toEqual(skippedBut(instants, 'delivered'))
       const ids = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
       expect(ids).toEqual([runIdOf(id, latest)])
-      for (const { status, lastError, attempts, sendAfter } of await workspace.dump('runs')) {
+      for (const { status, lastError, attempts, checkAt } of await workspace.dump('runs')) {
         if (status !== 'skipped') continue
-        expect({ lastError, attempts, sendAfter }).toEqual({
+        expect({ lastError, attempts, checkAt }).toEqual({
           lastError: `The run was missed. The run of ${latest} replaces it.`,
           attempts: 0,
-          sendAfter: null,
+          checkAt: null,
         })
       }
     },
@@ -322,7 +308,7 @@ describe.each(PARENTS)('an archived $type', ({ type, path }) => {
         status: 'skipped',
         lastError: `The ${type} was archived.`,
         attempts: 0,
-        sendAfter: null,
+        checkAt: null,
       }),
     ])
     expect(await scheduleOf(workspace, id)).toMatchObject({ lastRunAt: null, nextRunAt: iso(60) })
@@ -485,7 +471,7 @@ describe('runs of more than 90 days ago', () => {
   it('are deleted in any status, and newer ones are kept', async () => {
     const { workspace, project, environment } = await withParents()
     const id = await workspace.addSchedule('project', project)
-    const statuses = ['pending', 'delivered', 'failed', 'skipped']
+    const statuses = ['pending', 'delivered', 'succeeded', 'failed', 'skipped']
     for (const [index, status] of statuses.entries()) {
       await workspace.addRun(id, {
         scheduledAt: new Date(oldest.getTime() - 1 - index).toISOString(),

@@ -272,11 +272,78 @@ describe('a schedule whose next run cannot be computed', () => {
   })
 })
 
+describe('a schedule that fires once', () => {
+  const once = (minutes: number, values: Values = {}) => ({ cron: null, runAt: iso(minutes), ...values })
+
+  it('keeps its next run, and a finished or paused one has none, without a write', async () => {
+    const { workspace, projectId } = await withProject()
+    const waiting = once(600, { nextRunAt: iso(600) })
+    const finished = once(-600, { nextRunAt: null, lastRunAt: iso(-600) })
+    const paused = once(600, { nextRunAt: null, enabledAt: null })
+    for (const values of [waiting, finished, paused]) await addSchedule(workspace, projectId, values)
+    const before = await workspace.dump('schedules')
+    for (const minutes of [NOW, NOW + DAY_MINUTES / 4]) {
+      await removePass()
+      const { DB, ...use } = watchedDatabase()
+      await refreshNextRuns({ ...env, DB }, at(minutes))
+      const written = use.statements.filter(({ rowsWritten }) => rowsWritten > 0)
+      expect(written.filter(({ sql }) => !sql.includes('passes'))).toEqual([])
+      expect(await workspace.dump('schedules')).toEqual(before)
+    }
+    await tick(env, at(600))
+    const runs = await workspace.dump('runs')
+    expect(runs.map(({ scheduledAt }) => scheduledAt)).toEqual([iso(600)])
+    await removePass()
+    await tick(env, at(601))
+    expect((await workspace.dump('schedules')).map(({ nextRunAt }) => nextRunAt)).toEqual([null, null, null])
+    expect(await workspace.dump('runs')).toHaveLength(1)
+  })
+
+  it('gets its time back after a restore, unless it has passed', async () => {
+    const { workspace, projectId } = await withProject()
+    const ahead = await addSchedule(workspace, projectId, once(NOW + 1, { nextRunAt: null }))
+    const now = await addSchedule(workspace, projectId, once(NOW, { nextRunAt: null }))
+    const passed = await addSchedule(workspace, projectId, once(-1, { nextRunAt: null }))
+    const before = await scheduleOf(workspace, ahead)
+    await tick(env, at(NOW))
+    expect(await scheduleOf(workspace, ahead)).toEqual({ ...before, nextRunAt: iso(NOW + 1) })
+    for (const id of [now, passed])
+      expect(await scheduleOf(workspace, id)).toMatchObject({
+        nextRunAt: null,
+        lastRunAt: null,
+        pausedReason: null,
+        enabledAt: expect.any(String),
+      })
+    expect([await workspace.dump('runs'), await workspace.dump('missedSpans')]).toEqual([[], []])
+  })
+
+  it('is not changed while it is due', async () => {
+    const { workspace, projectId } = await withProject()
+    const id = await addSchedule(workspace, projectId, once(NOW, { nextRunAt: iso(NOW) }))
+    const before = await scheduleOf(workspace, id)
+    await refreshNextRuns(env, at(NOW))
+    expect(await scheduleOf(workspace, id)).toEqual(before)
+  })
+
+  it('needs no time zone that the runtime knows', async () => {
+    const { workspace, projectId } = await withProject()
+    const id = await addSchedule(
+      workspace,
+      projectId,
+      once(600, { nextRunAt: iso(600), timezone: UNKNOWN_ZONE }),
+    )
+    const before = await scheduleOf(workspace, id)
+    await refreshNextRuns(env, at(NOW))
+    expect(await scheduleOf(workspace, id)).toEqual(before)
+  })
+})
+
 describe('during a pass', () => {
   it.each([
     { what: 'gets another expression', json: { cron: YEARLY.replace('0 0', '15 4') } },
     { what: 'gets another time zone', json: { timezone: 'Asia/Tokyo' } },
     { what: 'is paused', json: { enabled: false } },
+    { what: 'gets one time', json: { runAt: iso(9 * DAY_MINUTES) } },
   ])('a schedule that $what keeps the update', async ({ json }) => {
     for (const nextRunAt of [iso(10 * DAY_MINUTES), null]) {
       const { workspace, projectId, key } = await withProject()
@@ -308,6 +375,25 @@ describe('during a pass', () => {
     )
     await refreshNextRuns({ ...env, DB }, at(NOW))
     expect(await scheduleOf(workspace, id)).toMatchObject({ ...change, nextRunAt })
+  })
+
+  it.each([
+    { what: 'another time', json: { runAt: iso(3 * DAY_MINUTES) } },
+    { what: 'an expression', json: { cron: YEARLY } },
+  ])('a schedule that fires once and gets $what keeps the update', async ({ json }) => {
+    const { workspace, projectId, key } = await withProject()
+    const values = { cron: null, runAt: iso(DAY_MINUTES), nextRunAt: null }
+    const id = await addSchedule(workspace, projectId, values)
+    let changed: unknown
+    const DB = databaseBeforeStoring(async () => {
+      const path = `/v1/projects/${projectId}/schedules/${id}`
+      expect((await request('PATCH', path, { key, json })).status).toBe(200)
+      // As if the next run were lost again: then only what it is computed from tells that the schedule changed.
+      await workspace.change(schedules, id, { nextRunAt: null })
+      changed = await scheduleOf(workspace, id)
+    })
+    await refreshNextRuns({ ...env, DB }, at(NOW))
+    expect(await scheduleOf(workspace, id)).toEqual(changed)
   })
 
   it('a schedule that another tick fires keeps the next run of that tick', async () => {

@@ -6,7 +6,7 @@ import type { Environment } from '../src/environment.ts'
 import { FIRST_LEASE_MS, type RunMessage, type RunReference } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'
 import { PREFIX, type RequestOptions, request } from './support/api.ts'
-import { failingDatabase } from './support/bindings.ts'
+import { failingDatabase, watchedDatabase } from './support/bindings.ts'
 import { deliverBatch } from './support/queue.ts'
 import { Receiver } from './support/receiver.ts'
 import { now, Workspace } from './support/workspace.ts'
@@ -15,7 +15,9 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const UUID_V8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const STATUSES = ['pending', 'delivered', 'failed', 'skipped'] as const
+const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
+/** What a run has before it is taken. */
+const NEW = { failure: null, startedAt: null, finishedAt: null, message: null, sessionId: null }
 
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString()
 
@@ -43,11 +45,15 @@ async function withSchedule(kind: typeof PROJECT = PROJECT, workspace?: Workspac
   const own = workspace ?? (await Workspace.create())
   const key = await own.addKey()
   const parentId = await kind.add(own)
-  const scheduleId = await own.addSchedule(kind.parent, parentId)
+  // It is not due in any tick of these tests.
+  const scheduleId = await own.addSchedule(kind.parent, parentId, { cron: '0 0 29 2 *' })
   const parentPath = `/v1/${kind.parent}s/${parentId}`
   const schedulePath = `${parentPath}/schedules/${scheduleId}`
   const path = `${schedulePath}/runs`
-  const read = async () => (await request('GET', schedulePath, { key })).body
+  const read = async () => {
+    const { statistics: _, ...schedule } = (await request('GET', schedulePath, { key })).body
+    return schedule
+  }
   const run = (options: RequestOptions = {}) => request('POST', path, { key, ...options })
   const ids = {
     projectId: null as string | null,
@@ -106,10 +112,16 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
   it('are listed latest first', async () => {
     const setup = await withSchedule(kind)
     const { workspace, key, path, scheduleId, ids } = setup
-    const failed = { status: 'failed', attempts: 6, lastError: 'HTTP 500', idempotencyKey: 'a' }
-    const [first] = await addRuns(setup, 1, failed)
+    const failed = {
+      status: 'failed',
+      failure: 'delivery',
+      attempts: 6,
+      lastError: 'HTTP 500',
+      finishedAt: now(),
+    }
+    const [first] = await addRuns(setup, 1, { ...failed, idempotencyKey: 'a', checkAt: null })
     const scheduledAt = now()
-    const second = await workspace.addRun(scheduleId, { scheduledAt, sendAfter: now() })
+    const second = await workspace.addRun(scheduleId, { scheduledAt, checkAt: now() })
     const { status, body } = await request('GET', path, { key })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -122,6 +134,7 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
           status: 'pending',
           attempts: 0,
           lastError: null,
+          ...NEW,
           createdAt: expect.stringMatching(INSTANT),
           updatedAt: expect.stringMatching(INSTANT),
         },
@@ -130,9 +143,8 @@ describe.each(KINDS)('the runs of a schedule of a $parent', (kind) => {
           scheduleId,
           ...ids,
           scheduledAt: expect.stringMatching(INSTANT),
-          status: 'failed',
-          attempts: 6,
-          lastError: 'HTTP 500',
+          ...NEW,
+          ...failed,
           createdAt: expect.stringMatching(INSTANT),
           updatedAt: expect.stringMatching(INSTANT),
         },
@@ -244,6 +256,7 @@ describe.each(KINDS)('creating a run of a $parent schedule', (kind) => {
       status: 'pending',
       attempts: 0,
       lastError: null,
+      ...NEW,
       createdAt: body.scheduledAt,
       updatedAt: body.scheduledAt,
     })
@@ -307,7 +320,7 @@ describe.each(KINDS)('creating a run of a $parent schedule', (kind) => {
     await env.DB.prepare(
       'UPDATE "schedules" SET "enabledAt" = NULL, "nextRunAt" = NULL, "pausedReason" = ? WHERE "organizationId" = ?',
     )
-      .bind('20 runs in a row failed. The last error: HTTP 500', workspace.organizationId)
+      .bind('20 runs in a row failed. The last failure (delivery): HTTP 500', workspace.organizationId)
       .run()
     const before = await read()
     const { body } = await run()
@@ -391,7 +404,7 @@ describe('an Idempotency-Key', () => {
 })
 
 describe('creating a run at an instant that has one', () => {
-  it.each(['pending', 'delivered', 'failed'])(
+  it.each(['pending', 'delivered', 'succeeded', 'failed'])(
     'returns the existing run and does not change it: %s',
     async (status) => {
       const { workspace, run, read, scheduleId } = await withSchedule()
@@ -490,19 +503,26 @@ describe('a run that a request created', () => {
 })
 
 describe('listRuns', () => {
-  it('lists the pending runs of all schedules by default, oldest first', async () => {
+  it('lists the runs of all schedules and statuses, latest first; the pending ones oldest first', async () => {
     const setup = await withSchedule()
     const { workspace, key } = setup
     const ofAgent = await withSchedule(AGENT, workspace)
     const ids = [
-      await workspace.addRun(setup.scheduleId, { scheduledAt: ago(3000) }),
-      await workspace.addRun(ofAgent.scheduleId, { scheduledAt: ago(2000) }),
-      await workspace.addRun(setup.scheduleId, { scheduledAt: ago(1000) }),
+      await workspace.addRun(setup.scheduleId, { scheduledAt: ago(30_000) }),
+      await workspace.addRun(ofAgent.scheduleId, { scheduledAt: ago(20_000) }),
+      await workspace.addRun(setup.scheduleId, { scheduledAt: ago(10_000) }),
     ]
-    for (const status of STATUSES.slice(1))
-      await workspace.addRun(setup.scheduleId, { status, scheduledAt: ago(9) })
+    const others = []
+    for (const [index, status] of STATUSES.slice(1).entries())
+      others.push(await workspace.addRun(setup.scheduleId, { status, scheduledAt: ago(25_000 - index) }))
     await addRuns(await withSchedule(), 2)
-    const { body } = await request('GET', '/v1/runs', { key })
+    const all = [ids[2], ids[1], ...others.toReversed(), ids[0]]
+    expect(idsOf((await request('GET', '/v1/runs', { key })).body)).toEqual(all)
+    for (const limit of [1, 3, 6, 7, 8]) {
+      const pages = await walk('/v1/runs?', key, limit)
+      expect([limit, pages.flat(), pages.length]).toEqual([limit, all, Math.ceil(7 / limit)])
+    }
+    const { body } = await request('GET', '/v1/runs?status=pending', { key })
     expect(idsOf(body)).toEqual(ids)
     expect(body.items[1]).toEqual({
       id: ids[1],
@@ -513,10 +533,10 @@ describe('listRuns', () => {
       status: 'pending',
       attempts: 0,
       lastError: null,
+      ...NEW,
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
     })
-    expect((await request('GET', '/v1/runs?status=pending', { key })).body).toEqual(body)
   })
 
   it.each(STATUSES)('lists the %s runs page by page', async (status) => {
@@ -532,6 +552,7 @@ describe('listRuns', () => {
     for (const [index, other] of others.entries()) {
       await setup.workspace.addRun(setup.scheduleId, { status: other, scheduledAt: ago(15_500 - index) })
     }
+    if (status !== 'pending') ids.reverse()
     for (const limit of [1, 5, 11, 12, 13]) {
       const pages = await walk(`/v1/runs?status=${status}&`, setup.key, limit)
       expect(pages.flat()).toEqual(ids)
@@ -542,12 +563,138 @@ describe('listRuns', () => {
   it('continues after any UUID as cursor, also that of a run that was acknowledged since', async () => {
     const setup = await withSchedule()
     const ids = await addRuns(setup, 4)
-    const idsAfter = async (cursor: string) =>
-      idsOf((await request('GET', `/v1/runs?cursor=${cursor}`, { key: setup.key })).body)
+    const idsAfter = async (cursor: string, filter = '') =>
+      idsOf((await request('GET', `/v1/runs?${filter}cursor=${cursor}`, { key: setup.key })).body)
     await request('POST', `/v1/runs/${ids[1]}/acknowledge`, { key: setup.key })
-    expect(await idsAfter(String(ids[1]).toUpperCase())).toEqual(ids.slice(2))
-    expect(await idsAfter('00000000-0000-0000-0000-000000000000')).toEqual([ids[0], ...ids.slice(2)])
-    expect(await idsAfter('ffffffff-ffff-ffff-ffff-ffffffffffff')).toEqual([])
+    const [first, last] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+    expect(await idsAfter(String(ids[1]).toUpperCase(), 'status=pending&')).toEqual(ids.slice(2))
+    expect(await idsAfter(first, 'status=pending&')).toEqual([ids[0], ...ids.slice(2)])
+    expect(await idsAfter(last, 'status=pending&')).toEqual([])
+    for (const filter of ['', `scheduleId=${setup.scheduleId}&`, `since=2001-01-01T00:00:00Z&`]) {
+      expect(await idsAfter(String(ids[2]).toUpperCase(), filter)).toEqual([ids[1], ids[0]])
+      expect(await idsAfter(first, filter)).toEqual([])
+      expect(await idsAfter(last, filter)).toEqual(ids.toReversed())
+    }
+  })
+
+  it('lists what all filters hold for, page by page, each once', async () => {
+    const start = Date.now() - 2 * HOUR_MS
+    const first = await withSchedule()
+    const { workspace, key } = first
+    const beside = await workspace.addSchedule('project', first.parentId)
+    const ofAgent = await withSchedule(AGENT, workspace)
+    const other = await withSchedule(PROJECT, workspace)
+    const parents = [
+      { scheduleId: first.scheduleId, projectId: first.parentId },
+      { scheduleId: beside, projectId: first.parentId },
+      { scheduleId: ofAgent.scheduleId, projectId: null },
+      { scheduleId: other.scheduleId, projectId: other.parentId },
+    ]
+    const all = []
+    for (let index = 0; index < 60; index++) {
+      const parent = parents[(index * 7) % 4] ?? { scheduleId: '', projectId: null }
+      const status = STATUSES[(index * 3) % 5] ?? ''
+      const scheduledAt = new Date(start + index * MINUTE_MS).toISOString()
+      const id = await workspace.addRun(parent.scheduleId, { status, scheduledAt })
+      all.push({ id, status, scheduledAt, ...parent })
+    }
+    const filters = [undefined, ...STATUSES].flatMap((status) =>
+      [undefined, first.scheduleId, ofAgent.scheduleId, newUuid()].flatMap((scheduleId) =>
+        [undefined, first.parentId].flatMap((projectId) =>
+          [undefined, 30 * MINUTE_MS, 30 * MINUTE_MS + 1, HOUR_MS].map((since) => ({
+            status,
+            scheduleId,
+            projectId,
+            since: since && new Date(start + since).toISOString(),
+          })),
+        ),
+      ),
+    )
+    let found = 0
+    for (const filter of filters) {
+      const { status, scheduleId, projectId, since = '' } = filter
+      const expected = all
+        .filter((run) => status === undefined || run.status === status)
+        .filter((run) => scheduleId === undefined || run.scheduleId === scheduleId)
+        .filter((run) => projectId === undefined || run.projectId === projectId)
+        .filter((run) => run.scheduledAt >= since)
+        .map(({ id }) => id)
+      if (status !== 'pending') expected.reverse()
+      const query = Object.entries(filter).map(([name, value]) => (value ? `${name}=${value}&` : ''))
+      const pages = await walk(`/v1/runs?${query.join('')}`, key, 7)
+      expect([filter, pages.flat()]).toEqual([filter, expected])
+      found += expected.length
+    }
+    expect(found).toBeGreaterThan(500)
+  })
+
+  describe('with more than 2,500 runs', () => {
+    const start = '2026-01-01T00:00:00.000Z'
+
+    /** Adds runs a second apart; each tenth is of another schedule. @returns also their ids, oldest first. */
+    async function withCrowd(count: number) {
+      const setup = await withSchedule()
+      const beside = await setup.workspace.addSchedule('project', setup.parentId)
+      await env.DB.prepare(
+        `INSERT INTO "runs" ("organizationId", "scheduleId", "scheduledAt", "id", "parentType", "parentId", "status", "attempts", "createdAt", "updatedAt")
+         WITH RECURSIVE "each"(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM "each" WHERE i + 1 < ?5),
+           "timed"(i, "time") AS (SELECT i, printf('%012x', (unixepoch(?6) + i) * 1000) FROM "each")
+         SELECT ?1, iif(i % 10, ?2, ?3), strftime('%Y-%m-%dT%H:%M:%fZ', ?6, i || ' seconds'),
+           substr("time", 1, 8) || '-' || substr("time", 9) || printf('-8000-8000-%012x', i),
+           'project', ?4, 'delivered', 1, ?6, ?6 FROM "timed"`,
+      )
+        .bind(setup.workspace.organizationId, setup.scheduleId, beside, setup.parentId, count, start)
+        .run()
+      const ids = (await setup.workspace.dump('runs')).map(({ id }) => String(id)).sort()
+      return { ...setup, beside, ids }
+    }
+
+    it('a page examines 2,500, and the next continues after them', async () => {
+      const { workspace, key, scheduleId, ids } = await withCrowd(5100)
+      for (const index of [0, 5099]) await workspace.changeRun(ids[index] ?? '', { status: 'failed' })
+      const pages: [string[], string | null][] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const more: string = cursor && `&cursor=${cursor}`
+        const use = watchedDatabase()
+        const environment = { DB: use.DB }
+        const { body } = await request('GET', `/v1/runs?status=failed${more}`, { key, environment })
+        expect(use.rowsRead).toBeLessThan(2.5 * 2500)
+        pages.push([idsOf(body), body.nextCursor])
+        cursor = body.nextCursor
+      }
+      expect(pages).toEqual([
+        [[ids[5099]], ids[2600]],
+        [[], ids[100]],
+        [[ids[0]], null],
+      ])
+      // Those of a schedule are found by an index, so no others are examined.
+      const skipped = await request('GET', `/v1/runs?scheduleId=${scheduleId}&status=skipped`, { key })
+      const ofSchedule = ids.filter((_, index) => index % 10 !== 0)
+      expect(skipped.body).toEqual({ items: [], nextCursor: ofSchedule.at(-2500) })
+      const since = new Date(Date.parse(start) + 5000 * 1000).toISOString()
+      const recent = await request('GET', `/v1/runs?status=skipped&since=${since}`, { key })
+      expect(recent.body).toEqual({ items: [], nextCursor: null })
+    })
+
+    it('a page that examines exactly all of them is followed by an empty one', async () => {
+      const { key, ids } = await withCrowd(2500)
+      const pages = []
+      for (const cursor of ['', `&cursor=${ids[0]}`])
+        pages.push((await request('GET', `/v1/runs?status=failed${cursor}`, { key })).body)
+      expect(pages).toEqual([
+        { items: [], nextCursor: ids[0] },
+        { items: [], nextCursor: null },
+      ])
+    })
+
+    it('each is listed once', async () => {
+      const { key, ids, beside, parentId } = await withCrowd(5100)
+      const ofBeside = ids.filter((_, index) => index % 10 === 0).toReversed()
+      for (const filter of ['', '&status=delivered', `&projectId=${parentId}`])
+        expect((await walk(`/v1/runs?scheduleId=${beside}${filter}&`, key, 300)).flat()).toEqual(ofBeside)
+      for (const filter of ['', 'status=delivered&', `projectId=${parentId}&`])
+        expect((await walk(`/v1/runs?${filter}`, key, 999)).flat()).toEqual(ids.toReversed())
+    })
   })
 
   it.each([
@@ -555,20 +702,52 @@ describe('listRuns', () => {
     'status=open',
     'status=PENDING',
     'status=pending&status=failed',
+    'status=succeeded,failed',
     'cursor=x',
     'limit=0',
+    'scheduleId=x',
+    'scheduleId=',
+    'projectId=',
+    'since=yesterday',
+    'since=2026-03-30',
+    'since=',
+    'agentId=0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c71',
   ])('refuses %s', async (query) => {
     const { key } = await withSchedule()
     expect((await request('GET', `/v1/runs?${query}`, { key })).status).toBe(400)
   })
 
-  it('returns 403 for API keys that are restricted to projects', async () => {
-    const { workspace, parentId } = await withSchedule()
+  it('returns 403 for API keys that are restricted to projects, unless they name one of theirs', async () => {
+    const setup = await withSchedule()
+    const { workspace, parentId } = setup
+    const ids = await addRuns(setup, 2)
+    await addRuns(await withSchedule(PROJECT, workspace), 2)
+    await addRuns(await withSchedule(AGENT, workspace), 2)
     for (const projectIds of [[], [parentId]]) {
       const key = await workspace.addKey({ projectIds })
-      const { status, body } = await request('GET', '/v1/runs', { key })
-      expect([status, body.error]).toEqual([403, expect.stringContaining('not restricted to projects')])
+      for (const filter of ['', `?scheduleId=${setup.scheduleId}`, '?status=pending']) {
+        const { status, body, headers } = await request('GET', `/v1/runs${filter}`, { key })
+        expect([status, body.error]).toEqual([403, expect.stringContaining('not restricted to projects')])
+        expect(headers.get('Error-Code')).toBe('unrestricted_key_required')
+      }
     }
+    const named = async (key: string, filter = '', projectId = parentId) => {
+      const answer = await request('GET', `/v1/runs?projectId=${projectId}${filter}`, { key })
+      return [answer.status, answer.body.items ? idsOf(answer.body) : answer.headers.get('Error-Code')]
+    }
+    const [own, others, none] = [
+      await workspace.addKey({ projectIds: [await workspace.addProject(), parentId] }),
+      await workspace.addKey({ projectIds: [await workspace.addProject()] }),
+      await workspace.addKey({ projectIds: [] }),
+    ]
+    for (const key of [own, setup.key]) {
+      expect(await named(key)).toEqual([200, ids.toReversed()])
+      expect(await named(key, '&status=pending')).toEqual([200, ids])
+      expect(await named(key, `&scheduleId=${setup.scheduleId}`)).toEqual([200, ids.toReversed()])
+    }
+    for (const key of [others, none]) expect(await named(key)).toEqual([403, 'project_forbidden'])
+    for (const key of [own, none, setup.key])
+      expect(await named(key, '', newUuid())).toEqual([404, 'project_not_found'])
   })
 
   it.each<[string, (setup: Setup) => Promise<unknown>]>([
@@ -604,7 +783,15 @@ describe('retrieveRun', () => {
     const { workspace, key, scheduleId, ids } = await withSchedule(kind)
     for (const status of STATUSES) {
       const scheduledAt = ago(STATUSES.indexOf(status) * 1000)
-      const values = { status, attempts: 3, lastError: 'HTTP 500', scheduledAt }
+      const values = {
+        ...NEW,
+        status,
+        attempts: 3,
+        lastError: 'HTTP 500',
+        scheduledAt,
+        ...(status === 'failed' && { failure: 'task', message: 'Tests failed.' }),
+        ...(status === 'succeeded' && { startedAt: ago(5000), finishedAt: ago(1000), sessionId: newUuid() }),
+      }
       const id = await workspace.addRun(scheduleId, values)
       const { body } = await request('GET', `/v1/runs/${id.toUpperCase()}`, { key })
       const times = { createdAt: expect.stringMatching(INSTANT), updatedAt: expect.stringMatching(INSTANT) }
@@ -642,23 +829,6 @@ describe('retrieveRun', () => {
     }
   })
 
-  it('examines up to 2,500 runs for a page of another status, and continues after them', async () => {
-    const { workspace, key, scheduleId } = await withSchedule()
-    const last = await workspace.addRun(scheduleId, { status: 'failed', scheduledAt: ago(0) })
-    await env.DB.prepare(
-      `INSERT INTO "runs" ("organizationId", "scheduleId", "scheduledAt", "id", "parentType", "parentId", "status", "attempts", "createdAt", "updatedAt")
-       WITH RECURSIVE "each"(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "each" WHERE i < 2500)
-       SELECT "organizationId", "scheduleId", 'x' || i, printf('00000000-0000-8000-8000-%012x', i), "parentType", "parentId",
-         'delivered', 1, "createdAt", "updatedAt" FROM "runs", "each" WHERE "id" = ?`,
-    )
-      .bind(last)
-      .run()
-    const first = (await request('GET', '/v1/runs?status=failed', { key })).body
-    expect(first).toEqual({ items: [], nextCursor: '00000000-0000-8000-8000-0000000009c4' })
-    const { body } = await request('GET', `/v1/runs?status=failed&cursor=${first.nextCursor}`, { key })
-    expect([idsOf(body), body.nextCursor]).toEqual([[last], null])
-  })
-
   it('allows a restricted API key the runs of its projects and of agents', async () => {
     const setup = await withSchedule()
     const { workspace } = setup
@@ -688,21 +858,22 @@ describe('acknowledgeRun', () => {
 
   it('marks a pending run as delivered, and is safe to repeat', async () => {
     const { workspace, key, scheduleId } = await withSchedule()
-    const values = { attempts: 2, lastError: 'HTTP 500', sendAfter: ago(-HOUR_MS) }
+    const values = { attempts: 2, lastError: 'HTTP 500', checkAt: ago(-HOUR_MS) }
     const id = await workspace.addRun(scheduleId, values)
     const [other] = await addRuns(await withSchedule(PROJECT, workspace), 1)
     const before = (await request('GET', `/v1/runs/${id}`, { key })).body
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5000 })
     const { status, body } = await acknowledge(id, key)
-    expect([status, body]).toEqual([200, { ...before, status: 'delivered', updatedAt: now() }])
+    const taken = { status: 'delivered', startedAt: now(), updatedAt: now() }
+    expect([status, body]).toEqual([200, { ...before, ...taken }])
     vi.setSystemTime(Date.now() + 5000)
     const again = await acknowledge(id, key)
     expect([again.status, again.body]).toEqual([200, body])
-    expect(idsOf((await request('GET', '/v1/runs', { key })).body)).toEqual([other])
-    expect((await workspace.dump('runs')).find((run) => run.id === id)?.sendAfter).toBeNull()
+    expect(idsOf((await request('GET', '/v1/runs?status=pending', { key })).body)).toEqual([other])
+    expect((await workspace.dump('runs')).find((run) => run.id === id)?.checkAt).toBeNull()
   })
 
-  it.each(['failed', 'skipped'])(
+  it.each(['succeeded', 'failed', 'skipped'])(
     'returns 409 for a run that is %s, and does not change it',
     async (status) => {
       const { workspace, key, scheduleId } = await withSchedule()
@@ -752,7 +923,7 @@ describe('acknowledgeRun', () => {
     await deliver(sent)
     expect(network).toHaveBeenCalledOnce()
     expect((await request('GET', `/v1/runs/${body.id}`, { key })).body.status).toBe('delivered')
-    expect((await workspace.dump('runs'))[0]?.sendAfter).toBeNull()
+    expect((await workspace.dump('runs'))[0]?.checkAt).toBeNull()
   })
 })
 

@@ -220,11 +220,12 @@ describe('a schedule that is due', () => {
     ])
     expect(await deliveredIds(receiver)).toEqual([id])
     const { body } = await request('GET', `${path}/${schedule.id}`, { key })
-    expect(body).toEqual({
+    expect(body).toMatchObject({
       ...schedule,
       lastRunAt: instant,
       nextRunAt: new Date(Date.parse(instant) + MINUTE_MS).toISOString(),
       pausedReason: null,
+      statistics: { runs: 1, succeeded: 0, failed: 0, medianSeconds: null },
     })
   })
 
@@ -310,7 +311,7 @@ describe('a schedule that is due', () => {
     } as unknown as Environment['RUNS']
     await tick({ ...env, RUNS }, START)
     expect(await workspace.dump('runs')).toEqual([
-      expect.objectContaining({ status: 'delivered', attempts: 1, sendAfter: null }),
+      expect.objectContaining({ status: 'delivered', attempts: 1, checkAt: null }),
     ])
     expect(await deliveredIds(receiver)).toHaveLength(1)
   })
@@ -791,7 +792,7 @@ describe('without a run endpoint', () => {
       expect(await deliveredIds(receiver)).toEqual([])
       expect(await deliveredIds(elsewhere.receiver)).toEqual([])
       expect(await workspace.dump('runs')).toEqual([
-        expect.objectContaining({ scheduleId: id, status: 'pending', attempts: 0, sendAfter: null }),
+        expect.objectContaining({ scheduleId: id, status: 'pending', attempts: 0, checkAt: null }),
       ])
     },
   )

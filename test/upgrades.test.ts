@@ -27,7 +27,7 @@ import {
   TOKENS,
   UPLOADING_PICTURE,
   VARIABLES,
-} from './upgrades/0000-schema.ts'
+} from './upgrades/0000-initial.ts'
 import { answersOf, apiKeysOf } from './upgrades/answers.ts'
 import {
   asDumped,
@@ -349,6 +349,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
     const due = [
       [ACME, HOURLY, '2026-03-29T12:00:00.000Z'],
       [ACME, uuid(402), '2026-03-29T07:30:00.000Z'],
+      [ACME, uuid(406), '2026-03-29T09:00:00.000Z'],
       [ACME, uuid(412), '2026-03-29T12:00:00.000Z'],
       [GLOBEX, HOURLY, '2026-03-29T12:00:00.000Z'],
     ] as const
@@ -356,6 +357,8 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
       [
         ...due.map((run) => `${run.join(' ')} pending`),
         `${ACME} ${uuid(403)} 2026-03-29T00:15:00.000Z skipped`,
+        // Its claim has ended.
+        `${ACME} ${HOURLY} 2026-03-28T01:00:00.000Z pending`,
         ...hours('27T20', '27T21', '27T22', '29T08', '29T09', '29T10', '29T11'),
         ...daily.map((at) => `${ACME} ${uuid(402)} ${at.toISOString()} skipped`),
       ].sort(),
@@ -376,6 +379,7 @@ describe.each(MIGRATIONS)('a database at %s', (from) => {
         [ACME, uuid(402), '2026-03-30T07:30:00.000Z'],
         [ACME, uuid(403), '2026-03-30T00:15:00.000Z'],
         [ACME, uuid(404), null],
+        [ACME, uuid(406), null],
         [ACME, uuid(411), '2027-01-01T00:00:00.000Z'],
         [ACME, uuid(412), '2026-04-05T12:00:00.000Z'],
         [GLOBEX, HOURLY, '2026-03-29T13:00:00.000Z'],

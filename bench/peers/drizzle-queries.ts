@@ -251,7 +251,7 @@ async function insertSchedule(
     })
     .returning({
       id: schedules.id,
-      cron: schedules.cron,
+      cron: sql<string>`${schedules.cron}`,
       timezone: schedules.timezone,
       enabledAt: schedules.enabledAt,
       lastRunAt: schedules.lastRunAt,

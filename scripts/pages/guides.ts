@@ -16,7 +16,7 @@ export const GUIDES = [
   },
   {
     name: 'schedules',
-    title: 'Receive the runs of schedules',
+    title: 'Schedule work and receive its runs',
     description: 'by webhook or by pulling, and on your machine',
   },
 ] as const

@@ -94,6 +94,9 @@ export function chunkOf<Column extends string>(...columns: readonly Column[]) {
   }
 }
 
+/** The rows of `jsonRows` that have at least these columns. */
+export type JsonRows<Column extends string> = Pick<ReturnType<typeof jsonRows<Column>>, 'matches' | 'column'>
+
 /**
  * A table within a statement, whose rows are bound as one JSON array of objects: as many as fit into the 2 MB of a
  * parameter.

@@ -50,7 +50,7 @@ export const organizations = sqliteTable('organizations', {
 })
 
 /**
- * The usage of each quota of an organization. Triggers keep it up to date (migrations/0000_schema.sql), so no statement
+ * The usage of each quota of an organization. Triggers keep it up to date (migrations/0000_initial.sql), so no statement
  * writes it; usage.ts counts the same from the rows.
  */
 export const organizationUsage = sqliteTable('organizationUsage', {
@@ -185,12 +185,24 @@ export const schedules = sqliteTable(
   'schedules',
   {
     organizationId: text().notNull(),
+    id: text().notNull(),
     parentType: text({ enum: ['project', 'agent'] }).notNull(),
     parentId: text().notNull(),
-    id: text().notNull(),
-    cron: text().notNull(),
-    /** IANA time zone; `UTC` for an agent's schedule. */
+    name: text(),
+    /** Null if it fires once, at `runAt`. */
+    cron: text(),
+    /** Null if it fires by its cron expression. */
+    runAt: text(),
+    /** IANA time zone of the cron expression; `UTC` for an agent's schedule. */
     timezone: text().notNull(),
+    /** `skip`: it does not fire while the run before is pending or active. */
+    overlap: text({ enum: ['allow', 'skip'] })
+      .notNull()
+      .default('allow'),
+    /** How long a run may be active; null: without a limit. */
+    maxRunSeconds: integer(),
+    /** How many failed runs in a row pause it; null: the default. */
+    pauseAfterFailures: integer(),
     enabledAt: text(),
     lastRunAt: text(),
     nextRunAt: text(),
@@ -203,9 +215,13 @@ export const schedules = sqliteTable(
     pausedReason: text(),
     /** What the tick writes does not change it. */
     revision: revision(),
+    note: text(),
+    /** JSON of up to 16 KiB, in the last column, so that reading the others does not read it. */
+    payload: text(),
   },
   (table) => [
-    primaryKey({ columns: [table.organizationId, table.parentType, table.parentId, table.id] }),
+    byId(table),
+    index('schedulesByParent').on(table.organizationId, table.parentType, table.parentId, table.id),
     uniqueIndex('schedulesByIdempotencyKey')
       .on(table.organizationId, table.parentType, table.parentId, table.idempotencyKey)
       .where(sql`"idempotencyKey" is not null`),
@@ -225,12 +241,25 @@ export const runs = sqliteTable(
     id: text().notNull(),
     parentType: text({ enum: ['project', 'agent'] }).notNull(),
     parentId: text().notNull(),
-    status: text({ enum: ['pending', 'delivered', 'failed', 'skipped'] }).notNull(),
-    /** How many times it was sent. */
+    status: text({ enum: ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] }).notNull(),
+    /** Why it failed: no receiver took it, the work failed, or its outcome did not come in time. */
+    failure: text({ enum: ['delivery', 'task', 'timeout'] }),
+    /** How many times it was sent or claimed. */
     attempts: integer().notNull(),
     lastError: text(),
-    /** When the tick queues the run (again) if it is still pending; null: never. */
-    sendAfter: text(),
+    /** The claim that it was taken with; null if it was delivered or acknowledged. */
+    claimId: text(),
+    /**
+     * When the tick checks the run next (delivery/check-runs.ts); null: never. Of a pending run, when it is queued (again). Of an
+     * active run, when its lease or its time ends.
+     */
+    checkAt: text(),
+    /** When it was taken; when its outcome came. */
+    startedAt: text(),
+    finishedAt: text(),
+    /** What the receiver said of the outcome, and the session in which it worked. */
+    message: text(),
+    sessionId: text(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
     /** The `Idempotency-Key` of the request that created it. */
@@ -240,7 +269,11 @@ export const runs = sqliteTable(
     byId(table),
     uniqueIndex('runsBySchedule').on(table.organizationId, table.scheduleId, table.scheduledAt),
     index('runsPending').on(table.organizationId, table.id).where(sql`"status" = 'pending'`),
-    index('runsToSend').on(table.sendAfter).where(sql`"sendAfter" is not null`),
+    // With the parent, so that the runs of other projects are skipped without reading them.
+    index('runsToPull')
+      .on(table.organizationId, table.id, table.parentType, table.parentId)
+      .where(sql`"status" = 'pending' and "checkAt" is null`),
+    index('runsToCheck').on(table.checkAt).where(sql`"checkAt" is not null`),
     uniqueIndex('runsByIdempotencyKey')
       .on(table.organizationId, table.scheduleId, table.idempotencyKey)
       .where(sql`"idempotencyKey" is not null`),

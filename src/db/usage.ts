@@ -1,4 +1,4 @@
-/** The usage of an organization, counted from its rows. The triggers of migrations/0000_schema.sql keep the same counts. */
+/** The usage of an organization, counted from its rows. The triggers of migrations/0000_initial.sql keep the same counts. */
 import type { Quota } from '../environment.ts'
 
 const select = (value: string, table: string, condition = '') =>

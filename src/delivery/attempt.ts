@@ -1,69 +1,81 @@
 /** One attempt to send a run to a run endpoint. */
+import type * as z from 'zod/mini'
+import { readUpTo } from '../http/body.ts'
+import { describeProblems } from '../http/problems.ts'
 import { signedHeaders } from '../resources/run-endpoint/signature.ts'
+import { reportedOutcome } from '../resources/runs/contract.ts'
+import type { workOf } from '../resources/runs/work.ts'
 
 /** How long a receiver may take to respond. */
 const TIMEOUT_SECONDS = 15
+/** The largest response whose body is read for an outcome. */
+const MAX_RESPONSE_BYTES = 16 * 1024
 
-/** The run that is sent. */
-export interface Delivery {
-  readonly id: string
-  readonly scheduleId: string
-  readonly parentType: 'project' | 'agent'
-  readonly parentId: string
-  readonly scheduledAt: string
-  readonly cron: string
-  readonly timezone: string
-}
+/** What a receiver reported of the run in its response. */
+type Report = z.output<typeof reportedOutcome>
 
-/** The outcome of an attempt: accepted, or the receiver wants no more runs (410), or an error. */
-export type Outcome = 'accepted' | 'gone' | { readonly error: string }
+/** The result of an attempt: accepted, or the receiver wants no more runs (410), or an error. */
+export type Result =
+  | { readonly isAccepted: true; readonly report?: Report; readonly ignored?: string }
+  | { readonly isGone: true }
+  | { readonly error: string }
 
-/** Sends a run (docs/contract.md, Run endpoint). All attempts to send a run have the same id and the same body. */
+/**
+ * Sends a run (docs/contract.md, Run endpoint). All attempts to send a run have the same id.
+ * @param data the run, as it is sent.
+ */
 export async function attempt(
-  delivery: Delivery,
+  data: ReturnType<typeof workOf>,
   url: string,
   secrets: readonly string[],
   now: Date,
-): Promise<Outcome> {
-  const body = JSON.stringify(payloadOf(delivery))
+): Promise<Result> {
+  const body = JSON.stringify({ type: 'schedule.run', timestamp: data.scheduledAt, data })
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
         'User-Agent': 'Workspace-API',
-        ...signedHeaders(delivery.id, now, body, secrets),
+        ...signedHeaders(data.id, now, body, secrets),
       },
       body,
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000),
     })
-    await response.body?.cancel()
-    return outcomeOf(response.status)
+    return await resultOf(response)
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { error: isLate ? `No response within ${TIMEOUT_SECONDS} seconds.` : 'The connection failed.' }
   }
 }
 
-function payloadOf({ id, scheduleId, parentType, parentId, cron, timezone, scheduledAt }: Delivery) {
-  return {
-    type: 'schedule.run',
-    timestamp: scheduledAt,
-    data: {
-      id,
-      scheduleId,
-      projectId: parentType === 'project' ? parentId : null,
-      agentId: parentType === 'agent' ? parentId : null,
-      cron,
-      timezone,
-      scheduledAt,
-    },
-  }
+async function resultOf(response: Response): Promise<Result> {
+  const { status } = response
+  // The run is accepted, even if its body cannot be read.
+  if (status === 200) return { isAccepted: true, ...(await reportOf(response).catch(() => ({}))) }
+  await response.body?.cancel()
+  if (status >= 200 && status < 300) return { isAccepted: true }
+  if (status === 410) return { isGone: true }
+  return { error: `HTTP ${status}${status >= 300 && status < 400 ? ': redirects are not followed' : ''}` }
 }
 
-function outcomeOf(status: number): Outcome {
-  if (status >= 200 && status < 300) return 'accepted'
-  if (status === 410) return 'gone'
-  return { error: `HTTP ${status}${status >= 300 && status < 400 ? ': redirects are not followed' : ''}` }
+/** The outcome in the body of a response. A body that is no object with an `outcome` is ignored without a word. */
+async function reportOf(response: Response): Promise<{ report?: Report; ignored?: string }> {
+  const bytes = await readUpTo(MAX_RESPONSE_BYTES, response.body)
+  const data = bytes && objectIn(bytes)
+  if (!data || !('outcome' in data)) return {}
+  const { success, data: report, error } = reportedOutcome.safeParse(data)
+  if (success) return { report }
+  const problems = describeProblems(error.issues, { schema: reportedOutcome, data, isSecret: false })
+  return { ignored: `The outcome in the response was ignored: ${problems}` }
+}
+
+function objectIn(bytes: ArrayBuffer): object | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
 }

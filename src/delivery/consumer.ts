@@ -2,17 +2,19 @@
  * The consumer of the queues: sends each run to its run endpoint and records the outcome in the runs table.
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open } from '../crypto/sealed-value.ts'
 import { describeFailure } from '../db/failures.ts'
 import { jsonRows } from '../db/rows.ts'
-import { agents, projects, runEndpoints, runs, schedules } from '../db/schema.ts'
+import { agents, projects, runEndpoints, runs, schedules, sessions } from '../db/schema.ts'
 import { query, runBatch, unguarded } from '../db/statement.ts'
 import { type Environment, isOn } from '../environment.ts'
 import { enqueueRuns, type RunMessage } from '../queue.ts'
 import { SECRET_CONTEXT } from '../resources/run-endpoint/signature.ts'
 import { problemOfReceiver } from '../resources/run-endpoint/url.ts'
+import { workFields, workOf } from '../resources/runs/work.ts'
+import { hasFailedTooOften, paused } from '../resources/schedules/firing/pause-failing.ts'
 import {
   hasParent,
   isAgentOf,
@@ -20,7 +22,7 @@ import {
   isRunEndpointOf,
   isScheduleOf,
 } from '../resources/schedules/joins.ts'
-import { attempt, type Outcome } from './attempt.ts'
+import { attempt, type Result } from './attempt.ts'
 import { nextAttempt } from './retries.ts'
 
 /** A run endpoint that takes longer to respond is slow. A batch of the first queue is not held longer for it. */
@@ -28,8 +30,6 @@ const SLOW_MS = 2000
 
 /** How long the run endpoint counts as slow after that. */
 const SLOW_FOR_MS = 5 * 60_000
-
-const FAILURES_IN_A_ROW = 20
 
 const now = sql.placeholder('now')
 
@@ -40,15 +40,9 @@ export const selectDeliveries = unguarded(() =>
   query
     .select({
       organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
-      scheduleId: runs.scheduleId,
-      scheduledAt: runs.scheduledAt,
-      id: sql<string>`${runs.id}`.as('id'),
-      parentType: sql<'project' | 'agent'>`${runs.parentType}`.as('parentType'),
-      parentId: sql<string>`${runs.parentId}`.as('parentId'),
-      attempts: runs.attempts,
+      ...workFields,
       lastError: runs.lastError,
-      cron: schedules.cron,
-      timezone: schedules.timezone,
+      maxRunSeconds: schedules.maxRunSeconds,
       url: runEndpoints.url,
       isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
       sealedSecret: runEndpoints.sealedSecret,
@@ -72,51 +66,66 @@ export const selectDeliveries = unguarded(() =>
 
 type Delivery = NonNullable<(typeof selectDeliveries)['row']>
 
-const results = jsonRows('results', 'organizationId', 'id', 'status', 'attempts', 'lastError', 'sendAfter')
+const results = jsonRows(
+  'results',
+  'organizationId',
+  'id',
+  'status',
+  'failure',
+  'attempts',
+  'lastError',
+  'checkAt',
+  'startedAt',
+  'finishedAt',
+  'message',
+  'sessionId',
+)
+const sessionOf = sql<string | null>`(select ${sessions.id} from ${sessions}
+  where ${sessions.organizationId} = ${runs.organizationId} and ${sessions.id} = ${results.column('sessionId')})`
 
 export const recordResults = unguarded(() =>
   query
     .update(runs)
     .set({
       status: sql`${results.column('status')}`,
+      failure: sql`${results.column('failure')}`,
       attempts: sql`${results.column('attempts')}`,
-      lastError: sql`${results.column('lastError')}`,
-      sendAfter: sql`${results.column('sendAfter')}`,
+      lastError: sql`case when ${results.column('sessionId')} is not null and ${sessionOf} is null
+        then 'The sessionId in the response was ignored: there is no such session.' else ${results.column('lastError')} end`,
+      checkAt: sql`${results.column('checkAt')}`,
+      startedAt: sql`${results.column('startedAt')}`,
+      finishedAt: sql`${results.column('finishedAt')}`,
+      message: sql`${results.column('message')}`,
+      sessionId: sessionOf,
       updatedAt: sql`${now}`,
     })
     .from(results.table)
     .where(and(results.matches(runs, 'organizationId', 'id'), eq(runs.status, 'pending'))),
 )
 
-const failures = jsonRows('failures', 'organizationId', 'parentType', 'parentId', 'scheduleId', 'lastError')
+const failures = jsonRows('failures', 'organizationId', 'scheduleId', 'failure', 'error')
 
-/** How many of the latest runs failed, of those that were delivered or failed since the schedule was enabled. */
-const failedInARow = sql`(select count(*) from (
-    select ${runs.status} as "status" from ${runs}
-    where ${runs.organizationId} = ${schedules.organizationId} and ${runs.scheduleId} = ${schedules.id}
-      and ${runs.scheduledAt} >= ${schedules.enabledAt} and ${runs.status} in ('delivered', 'failed')
-    order by ${runs.scheduledAt} desc limit ${sql.raw(String(FAILURES_IN_A_ROW))}
-  ) where "status" = 'failed')`
-
+/** For runs that failed in the statement before. */
 export const pauseFailing = unguarded(() =>
   query
     .update(schedules)
-    .set({
-      enabledAt: null,
-      nextRunAt: null,
-      pausedReason: sql`${`${FAILURES_IN_A_ROW} runs in a row failed. The last error: `} || ${failures.column('lastError')}`,
-      updatedAt: sql`${now}`,
-    })
+    .set(paused(failures.column('failure'), failures.column('error')))
     .from(failures.table)
     .where(
       and(
-        failures.matches(schedules, 'organizationId', 'parentType', 'parentId'),
+        failures.matches(schedules, 'organizationId'),
         eq(schedules.id, failures.column('scheduleId')),
-        isNotNull(schedules.enabledAt),
-        sql`${failedInARow} >= ${sql.raw(String(FAILURES_IN_A_ROW))}`,
+        hasFailedTooOften,
       ),
     ),
 )
+
+/** The rows of `pauseFailing`: one for each schedule. */
+export function failuresOf(
+  failed: readonly Readonly<Record<'organizationId' | 'scheduleId' | 'failure' | 'error', string | null>>[],
+) {
+  return failures.values(byKey(failed, ({ organizationId, scheduleId }) => `${organizationId} ${scheduleId}`))
+}
 
 const goneEndpoints = jsonRows('goneEndpoints', 'organizationId', 'url')
 const slowEndpoints = jsonRows('slowEndpoints', 'organizationId', 'url')
@@ -147,8 +156,8 @@ export async function deliverRuns(
 
 /**
  * On the queue of slow run endpoints, a message is held until all of its runs have a response, which limits how many are
- * sent at the same time. On the first queue, requests without an early response continue after the message; `sendAfter`
- * is their lease.
+ * sent at the same time. On the first queue, requests without an early response continue after the message; `checkAt`
+ * ends their lease.
  */
 async function deliverMessage(
   { runs, isSlow = false }: RunMessage,
@@ -160,14 +169,17 @@ async function deliverMessage(
     now: new Date().toISOString(),
     ...references.values(runs),
   })
-  const deliveries = byKey(rows, ({ id }) => id)
+  const deliveries = byKey(rows, ({ organizationId, id }) => `${organizationId} ${id}`)
   if (deliveries.length === 0) return
   if (!isSlow && deliveries.some((delivery) => delivery.isSlow)) return enqueueRuns(SLOW_RUNS, runs, true)
 
   const sender = senderOf(environment)
-  const settled: Result[] = []
+  const settled: Recorded[] = []
   const sending = Promise.all(
-    deliveries.map(async (delivery) => settled.push(resultOf(delivery, await sender(delivery)))),
+    deliveries.map(async (delivery) => {
+      const startedAt = new Date()
+      settled.push(recordedOf(delivery, startedAt, await sender(delivery)))
+    }),
   )
   const isInTime = await Promise.race([sending.then(() => true), scheduler.wait(SLOW_MS).then(() => false)])
   if (isInTime) return record(DB, settled)
@@ -184,7 +196,7 @@ async function deliverMessage(
 /** @param slow the deliveries whose run endpoints are slow. */
 async function record(
   database: D1Database,
-  sent: readonly Result[],
+  sent: readonly Recorded[],
   slow: readonly Delivery[] = [],
 ): Promise<void> {
   const now = new Date()
@@ -193,7 +205,7 @@ async function record(
     now: now.toISOString(),
     slowUntil: new Date(now.getTime() + SLOW_FOR_MS).toISOString(),
     ...results.values(sent),
-    ...failures.values(byKey(failed, ({ scheduleId }) => scheduleId)),
+    ...failuresOf(failed.map((run) => ({ ...run, error: run.message ?? run.lastError }))),
     ...goneEndpoints.values(sent.filter(({ isGone }) => isGone)),
     ...slowEndpoints.values(slow),
   })
@@ -203,16 +215,13 @@ function logFailure(organizationId: string, error: unknown): void {
   console.error(JSON.stringify({ organizationId, failure: describeFailure(error) }))
 }
 
-/** One item for each organization and key. */
-function byKey<Item extends { organizationId: string }>(
-  items: readonly Item[],
-  keyOf: (item: Item) => string,
-): Item[] {
-  return [...new Map(items.map((item) => [`${item.organizationId} ${keyOf(item)}`, item])).values()]
+/** The last item of each key. */
+function byKey<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()]
 }
 
 /** The function that sends a run. It returns null if there is no run endpoint. */
-function senderOf(environment: Environment): (delivery: Delivery) => Promise<Outcome | null> {
+function senderOf(environment: Environment): (delivery: Delivery) => Promise<Result | null> {
   const ring = parseKeyRing(environment.ENCRYPTION_KEYS)
   const allowsLocal = isOn(environment.LOCAL_RUN_ENDPOINTS)
   return async (delivery) => {
@@ -223,7 +232,7 @@ function senderOf(environment: Environment): (delivery: Delivery) => Promise<Out
       return { error: `The URL of the run endpoint ${problem.wrong}; allowed: ${problem.allowed}.` }
     const secrets = await openSecrets(delivery, ring)
     if (!secrets) return { error: 'The secret of the run endpoint cannot be decrypted. Rotate it.' }
-    return attempt(delivery, url, secrets, new Date())
+    return attempt(workOf(delivery), url, secrets, new Date())
   }
 }
 
@@ -243,26 +252,55 @@ async function openSecrets(
   return current === undefined ? undefined : [current, previous].filter((secret) => secret !== undefined)
 }
 
-type Result = ReturnType<typeof resultOf>
+type Recorded = ReturnType<typeof recordedOf>
 
 /** What is stored in the runs table. Without a run endpoint, the run waits to be pulled. */
-function resultOf(delivery: Delivery, outcome: Outcome | null) {
-  const unsent = { ...delivery, status: 'pending', sendAfter: null, isGone: false }
-  if (outcome === null) return unsent
-  const result = { ...unsent, attempts: delivery.attempts + 1, lastError: null }
-  if (outcome === 'accepted') return { ...result, status: 'delivered' }
-  if (outcome === 'gone') {
-    // If the endpoint was replaced since, the tick sends the run to the new one. If not, the run waits to be pulled.
-    const sendAfter = new Date().toISOString()
-    return {
-      ...result,
-      sendAfter,
-      isGone: true,
-      lastError: 'HTTP 410: the run endpoint was deleted',
-    }
+function recordedOf(delivery: Delivery, startedAt: Date, result: Result | null) {
+  const { organizationId, scheduleId, id, url, maxRunSeconds } = delivery
+  const unsent = {
+    organizationId,
+    scheduleId,
+    id,
+    url,
+    isGone: false,
+    status: 'pending',
+    failure: null,
+    attempts: delivery.attempts,
+    lastError: delivery.lastError,
+    checkAt: null,
+    startedAt: null,
+    finishedAt: null,
+    message: null,
+    sessionId: null,
   }
-  const lastError = outcome.error
-  const sendAfter = nextAttempt(result.attempts, new Date(), Math.random())
-  if (sendAfter) return { ...result, lastError, sendAfter: sendAfter.toISOString() }
-  return { ...result, status: 'failed', lastError }
+  if (result === null) return unsent
+  const attempted = { ...unsent, attempts: delivery.attempts + 1, lastError: null }
+  if ('isAccepted' in result) {
+    const { report, ignored = null } = result
+    const delivered = { ...attempted, startedAt: startedAt.toISOString(), lastError: ignored }
+    if (report) {
+      const { outcome, message = null, sessionId = null } = report
+      const failure = outcome === 'failed' ? 'task' : null
+      const finishedAt = new Date().toISOString()
+      return { ...delivered, status: outcome, failure, finishedAt, message, sessionId }
+    }
+    const deadline = maxRunSeconds === null ? null : startedAt.getTime() + maxRunSeconds * 1000
+    const checkAt = deadline === null ? null : new Date(deadline).toISOString()
+    return { ...delivered, status: 'delivered', checkAt }
+  }
+  if ('isGone' in result) {
+    // If the endpoint was replaced since, the tick sends the run to the new one. If not, the run waits to be pulled.
+    const checkAt = new Date().toISOString()
+    return { ...attempted, checkAt, isGone: true, lastError: 'HTTP 410: the run endpoint was deleted' }
+  }
+  const lastError = result.error
+  const checkAt = nextAttempt(attempted.attempts, new Date(), Math.random())
+  if (checkAt) return { ...attempted, lastError, checkAt: checkAt.toISOString() }
+  return {
+    ...attempted,
+    status: 'failed',
+    failure: 'delivery',
+    finishedAt: new Date().toISOString(),
+    lastError,
+  }
 }

@@ -132,7 +132,7 @@ function tooLarge(limitBytes: number, sent = `more than ${describeSize(limitByte
 }
 
 /** The bytes of the stream, or undefined if it has more than the limit. */
-async function readUpTo(
+export async function readUpTo(
   limitBytes: number,
   stream: ReadableStream<Uint8Array> | null,
 ): Promise<ArrayBuffer | undefined> {

@@ -267,17 +267,19 @@ export function idempotencyKey(note = '') {
   )
 }
 
+/** A whole number of a body. @param unit of the numbers: "whole seconds". @param note on the largest: "(7 days)". */
+export function integer(min: number, max: number, unit = 'whole numbers', note = '') {
+  const allowed = `${unit} from ${min} to ${max}${note && ` ${note}`}`
+  return z.int(allowed).check(z.minimum(min, allowed), z.maximum(max, allowed))
+}
+
 const DAY_SECONDS = 86_400
 const MAX_OVERLAP_SECONDS = 30 * DAY_SECONDS
 
 /** How long a rotated key or secret stays valid. The default is a day. */
 export function overlapSeconds(description: string) {
-  const allowed = `whole seconds from 0 to ${MAX_OVERLAP_SECONDS} (30 days)`
   return z
-    ._default(
-      z.int(allowed).check(z.minimum(0, allowed), z.maximum(MAX_OVERLAP_SECONDS, allowed)),
-      DAY_SECONDS,
-    )
+    ._default(integer(0, MAX_OVERLAP_SECONDS, 'whole seconds', '(30 days)'), DAY_SECONDS)
     .register(docs, { description })
 }
 

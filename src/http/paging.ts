@@ -38,6 +38,22 @@ export function pageSchema<Item extends z.ZodMiniType>(
 /** Sorts after every id and every instant: the first cursor of lists that begin with the latest item. */
 export const END = '~'
 
+/**
+ * No index serves the filters of some lists, because it would add a row to every change. So a page examines at most this many
+ * rows. Finding the last of them reads as many entries of an index.
+ */
+export const MOST_EXAMINED = 2500
+/** As a limit of SQLite, for a page without filters. */
+const UNLIMITED = -1
+
+/** The parameters of a list whose filters no index serves: a filter that is null holds for every row. */
+export function filtersOf<Filters extends Readonly<Record<string, string | number | null>>>(
+  filters: Filters,
+) {
+  const isFiltered = Object.values(filters).some((filter) => filter !== null)
+  return { isFiltered, values: { ...filters, mostExamined: isFiltered ? MOST_EXAMINED : UNLIMITED } }
+}
+
 export interface PageRequest {
   readonly limit: string
   readonly cursor?: string | undefined

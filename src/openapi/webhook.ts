@@ -1,39 +1,21 @@
 /** The request that a run endpoint receives (delivery/attempt.ts), for the OpenAPI document. */
 import * as z from 'zod/mini'
 import type { ZodOpenApiPathItemObject } from 'zod-openapi'
-import { EXAMPLE_IDS } from '../http/example-ids.ts'
 import { docs, instant, uuid } from '../http/fields.ts'
+import { exampleWork, reportedOutcome, work } from '../resources/runs/contract.ts'
 
 const body = z
   .strictObject({
     type: z.literal('schedule.run'),
     timestamp: instant(),
-    data: z.strictObject({
-      id: uuid(
-        'The ID of the run. It is the same for every attempt, so that a receiver can recognize a repeated delivery.',
-      ),
-      scheduleId: uuid(),
-      projectId: z.nullable(z.string()),
-      agentId: z.nullable(uuid()),
-      cron: z.string(),
-      timezone: z.string(),
-      scheduledAt: instant(),
-    }),
+    data: work,
   })
   .register(docs, {
     id: 'ScheduleRunMessage',
     example: {
       type: 'schedule.run',
       timestamp: '2026-03-30T07:30:00.000Z',
-      data: {
-        id: EXAMPLE_IDS.runId,
-        scheduleId: EXAMPLE_IDS.projectScheduleId,
-        projectId: EXAMPLE_IDS.projectId,
-        agentId: null,
-        cron: '30 9 * * mon-fri',
-        timezone: 'Europe/Paris',
-        scheduledAt: '2026-03-30T07:30:00.000Z',
-      },
+      data: exampleWork,
     },
   })
 
@@ -62,7 +44,13 @@ export const scheduleRunWebhook: ZodOpenApiPathItemObject = {
     },
     requestBody: { required: true, content: { 'application/json': { schema: body } } },
     responses: {
-      '2XX': { description: 'The run is delivered.' },
+      200: {
+        description:
+          'The run is delivered. If the body is an outcome, of up to 16 KiB, the run is finished with it; any other body is ' +
+          'ignored.',
+        content: { 'application/json': { schema: reportedOutcome } },
+      },
+      '2XX': { description: 'The run is delivered. Its outcome is reported later, if at all.' },
       410: { description: 'The service deletes the run endpoint. The run stays pending.' },
       default: {
         description:

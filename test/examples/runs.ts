@@ -1,6 +1,16 @@
+import { v4 as newUuid } from 'uuid'
+import * as tables from '../../src/db/schema.ts'
 import { request } from '../support/api.ts'
 import type { Row, Rows } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
+
+const CLAIM_ID = newUuid()
+const claimed = {
+  status: 'delivered',
+  claimId: CLAIM_ID,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  checkAt: '2999-01-01T00:00:00.000Z',
+}
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
 
@@ -20,13 +30,23 @@ export const runRows: Rows = {
   listRuns: {
     async prepare(workspace) {
       await prepareRun(workspace)
-      return { path: '/v1/runs?status=pending&limit=1', ids: [] }
+      return { path: '/v1/runs', ids: [] }
     },
     outOfReach: 403,
     reachesAll: true,
     namesNothing: true,
     idle: true,
     variations: {
+      'it lists the pending runs': {
+        apply: async (_, example) => ({ ...example, path: '/v1/runs?status=pending&limit=1' }),
+      },
+      'it lists the runs of a schedule since a time': {
+        async apply(workspace, example) {
+          const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent())
+          await workspace.addRun(scheduleId)
+          return { ...example, path: `/v1/runs?scheduleId=${scheduleId}&since=2001-01-01T00:00:00Z` }
+        },
+      },
       'it lists the failed runs': {
         idle: true,
         async apply(workspace, example) {
@@ -35,10 +55,125 @@ export const runRows: Rows = {
           return { ...example, path: '/v1/runs?status=failed' }
         },
       },
+      'it lists the pending runs of a schedule': {
+        async apply(workspace, example) {
+          const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent())
+          await workspace.addRun(scheduleId)
+          return { ...example, path: `/v1/runs?status=pending&scheduleId=${scheduleId}` }
+        },
+      },
+      'it lists the failed runs of a schedule': {
+        async apply(workspace, example) {
+          const scheduleId = await workspace.addSchedule('agent', await workspace.addAgent())
+          await workspace.addRun(scheduleId, { status: 'failed' })
+          return { ...example, path: `/v1/runs?status=failed&scheduleId=${scheduleId}` }
+        },
+      },
+      'it names an unknown project': {
+        status: 404,
+        apply: async (_, example) => ({ ...example, path: '/v1/runs?projectId=nobodys' }),
+      },
+    },
+  },
+
+  claimRuns: {
+    async prepare(workspace) {
+      await prepareRun(workspace)
+      return { path: '/v1/runs/claim', json: { leaseSeconds: 60 }, ids: [] }
+    },
+    outOfReach: 403,
+    reachesAll: true,
+    namesNothing: true,
+    idle: true,
+    variations: {
+      'it takes several': {
+        apply: async (_, example) => ({ ...example, json: { leaseSeconds: 60, limit: 100 } }),
+      },
+      'it names a project': {
+        idle: true,
+        async apply(workspace, example) {
+          const projectId = await workspace.addProject()
+          return { ...example, json: { leaseSeconds: 60, projectId } }
+        },
+      },
+      'it names an unknown project': {
+        status: 404,
+        apply: async (_, example) => ({ ...example, json: { leaseSeconds: 60, projectId: 'nobodys' } }),
+      },
     },
   },
 
   retrieveRun: { prepare: prepareRun, outOfReach: 403, variations: {} },
+
+  renewRun: {
+    async prepare(workspace) {
+      const { path, ids, projectIds } = await prepareRun(workspace)
+      await workspace.changeRun(ids[0] ?? '', claimed)
+      return { path: `${path}/renew`, json: { claimId: CLAIM_ID, leaseSeconds: 120 }, ids, projectIds }
+    },
+    outOfReach: 403,
+    variations: {
+      'the run has another claim': {
+        status: 409,
+        apply: async (_, example) => ({ ...example, json: { claimId: newUuid(), leaseSeconds: 120 } }),
+      },
+    },
+  },
+
+  completeRun: {
+    async prepare(workspace) {
+      const { path, ids, projectIds } = await prepareRun(workspace)
+      return {
+        path: `${path}/complete`,
+        json: { outcome: 'failed', message: 'Tests failed.' },
+        ids,
+        projectIds,
+      }
+    },
+    outOfReach: 403,
+    variations: {
+      'the run is claimed': {
+        async apply(workspace, example) {
+          await workspace.changeRun(example.ids[0] ?? '', claimed)
+          return { ...example, json: { outcome: 'succeeded', claimId: CLAIM_ID } }
+        },
+      },
+      'it pauses the schedule': {
+        async apply(workspace, example) {
+          const [run] = (await workspace.dump('runs')).filter(({ id }) => id === example.ids[0])
+          await workspace.change(tables.schedules, String(run?.scheduleId), {
+            pauseAfterFailures: 1,
+            enabledAt: minutesAgo(60),
+          })
+          return example
+        },
+      },
+      'it names a session': {
+        async apply(workspace, example) {
+          const sessionId = await workspace.addSession(example.projectIds?.[0] ?? '')
+          return { ...example, json: { outcome: 'succeeded', sessionId } }
+        },
+      },
+      'it names no session': {
+        status: 404,
+        apply: async (_, example) => ({ ...example, json: { outcome: 'succeeded', sessionId: newUuid() } }),
+      },
+      'the run has this outcome': {
+        idle: true,
+        async apply(workspace, example) {
+          await request('POST', example.path, { key: await workspace.addKey(), json: example.json })
+          return example
+        },
+      },
+      'the run was skipped': {
+        status: 409,
+        async apply(workspace, example) {
+          await workspace.changeRun(example.ids[0] ?? '', { status: 'skipped' })
+          return example
+        },
+      },
+    },
+  },
 
   acknowledgeRun: {
     async prepare(workspace) {

@@ -1,5 +1,7 @@
+import { v7 as newUuid } from 'uuid'
+import { schedules } from '../../src/db/schema.ts'
 import { request } from '../support/api.ts'
-import { type Example, ifMatchVariations, type Row, type Rows } from '../support/example.ts'
+import { type Example, ifMatchVariations, type Row, type Rows, withHeader } from '../support/example.ts'
 import type { Workspace } from '../support/workspace.ts'
 
 export const scheduleRows: Rows = {
@@ -31,6 +33,30 @@ export const scheduleRows: Rows = {
 
   ...scheduleOperationRows('project', { cron: '0 1 * * *', timezone: 'Asia/Tokyo' }),
   ...scheduleOperationRows('agent', { cron: '0 1 * * *' }),
+
+  listSchedules: {
+    async prepare(workspace) {
+      await workspace.addSchedule('agent', await workspace.addAgent())
+      await workspace.addSchedule('project', await workspace.addProject())
+      return { path: '/v1/schedules', ids: [] }
+    },
+    outOfReach: 403,
+    reachesAll: true,
+    namesNothing: true,
+    idle: true,
+    variations: {
+      'the page is not the last': {
+        apply: async (_, example) => ({ ...example, path: '/v1/schedules?limit=1' }),
+      },
+      'it has filters': {
+        idle: true,
+        apply: async (_, example) => ({
+          ...example,
+          path: `/v1/schedules?enabled=true&parentType=agent&nextRunBefore=2999-01-01T00:00:00Z`,
+        }),
+      },
+    },
+  },
 
   previewSchedule: {
     prepare: async () => ({
@@ -89,6 +115,80 @@ function scheduleOperationRows(parentType: 'project' | 'agent', change: object):
       },
     },
     [`retrieve${name}`]: { prepare: prepareOne, ...reach, variations: {} },
+    [`put${name}`]: {
+      async prepare(workspace) {
+        const { path, ids, ...rest } = await prepareList(workspace)
+        const id = newUuid()
+        const json = {
+          ...change,
+          name: 'Nightly',
+          payload: { branch: 'main' },
+          overlap: 'skip',
+          maxRunSeconds: 60,
+        }
+        return { ...rest, path: `${path}/${id}`, ids, json }
+      },
+      ...reach,
+      newNames: ['scheduleId'],
+      variations: {
+        'it exists already': {
+          exists: true,
+          async apply(workspace, example) {
+            await giveId(workspace, example, parentType, example.ids[0])
+            return example
+          },
+        },
+        'the request is repeated': {
+          exists: true,
+          idle: true,
+          async apply(workspace, example) {
+            await request('PUT', example.path, { key: await workspace.addKey(), json: example.json })
+            return example
+          },
+        },
+        'If-None-Match is any, and it exists': {
+          status: 412,
+          async apply(workspace, example) {
+            await giveId(workspace, example, parentType, example.ids[0])
+            return withHeader(example, 'If-None-Match', '*')
+          },
+        },
+        'another parent has a schedule with this ID': {
+          status: 409,
+          async apply(workspace, example) {
+            await giveId(workspace, example, 'agent', await workspace.addAgent())
+            return example
+          },
+        },
+        'the schedule was deleted': {
+          status: 410,
+          async apply(workspace, example) {
+            await giveId(workspace, example, parentType, example.ids[0])
+            await workspace.deleteSchedule(lastOf(example))
+            return example
+          },
+        },
+        'the organization has reached its quota of schedules': {
+          status: 409,
+          async apply(workspace, example) {
+            await workspace.remove(schedules, lastOf(example))
+            return { ...example, environment: { ...example.environment, ORGANIZATION_SCHEDULE_LIMIT: '0' } }
+          },
+        },
+        'the parent has reached its limit of schedules': {
+          status: 409,
+          async apply(workspace, example) {
+            await workspace.remove(schedules, lastOf(example))
+            return { ...example, environment: { ...example.environment, SCHEDULE_LIMIT: '2' } }
+          },
+        },
+        'the time has passed': {
+          status: 400,
+          apply: async (_, example) => ({ ...example, json: { runAt: '2001-01-01T00:00:00Z' } }),
+        },
+        ...isArchived,
+      },
+    },
     [`update${name}`]: {
       prepare: async (workspace) => ({ ...(await prepareOne(workspace)), json: change }),
       ...reach,
@@ -100,6 +200,10 @@ function scheduleOperationRows(parentType: 'project' | 'agent', change: object):
           calls: 2,
           apply: async (_, example) => ({ ...example, json: { enabled: true } }),
         },
+        'it would skip without a time limit': {
+          status: 409,
+          apply: async (_, example) => ({ ...example, json: { overlap: 'skip' } }),
+        },
         ...ifMatchVariations,
         ...isArchived,
       },
@@ -107,6 +211,20 @@ function scheduleOperationRows(parentType: 'project' | 'agent', change: object):
     [`delete${name}`]: { prepare: prepareOne, ...reach, variations: { ...ifMatchVariations, ...isArchived } },
   }
 }
+
+/** Adds a schedule of the parent with the ID of the path, also if another parent has one. */
+async function giveId(
+  workspace: Workspace,
+  example: Example,
+  parentType: 'project' | 'agent',
+  parentId = '',
+): Promise<void> {
+  await workspace.remove(schedules, lastOf(example))
+  await workspace.addSchedule(parentType, parentId, { id: lastOf(example) })
+}
+
+/** The ID at the end of the path. */
+const lastOf = ({ path }: Example) => path.slice(path.lastIndexOf('/') + 1)
 
 /** The variations of the creation of a schedule. @param otherBody a valid body that differs from the example's. */
 function creationVariations(

@@ -1,9 +1,20 @@
 /** Mistakes with schedules, their runs, and the run endpoint. */
-import { AGENT, ARCHIVED_AGENT, DELETED_AGENT, MISSING, type Mistakes, SCHEDULE } from './fixture.ts'
+import {
+  AGENT,
+  ARCHIVED_AGENT,
+  DELETED_AGENT,
+  DELETED_SCHEDULE,
+  MISSING,
+  type Mistakes,
+  SCHEDULE,
+} from './fixture.ts'
 
 const create = 'POST /v1/projects/website/schedules'
 const createOfAgent = `POST /v1/agents/${AGENT}/schedules`
 const update = `PATCH /v1/projects/website/schedules/${SCHEDULE}`
+const put = `PUT /v1/projects/website/schedules/${SCHEDULE}`
+const putOfAgent = `PUT /v1/agents/${AGENT}/schedules/${MISSING}`
+const NIGHTLY = { cron: '@daily', timezone: 'UTC' }
 
 export const schedules: Mistakes = {
   Schedules: [
@@ -364,7 +375,8 @@ export const schedules: Mistakes = {
       json: {},
       status: 400,
       code: 'invalid_input',
-      error: 'body has no properties; allowed: at least one of cron, timezone, enabled.',
+      error:
+        'body has no properties; allowed: at least one of cron, timezone, name, runAt, payload, overlap, maxRunSeconds, pauseAfterFailures, note, enabled.',
     },
     {
       mistake: 'paused',
@@ -372,7 +384,8 @@ export const schedules: Mistakes = {
       json: { paused: true },
       status: 400,
       code: 'invalid_input',
-      error: 'paused is not a known property; known: cron, timezone, enabled.',
+      error:
+        'paused is not a known property; known: cron, timezone, name, runAt, payload, overlap, maxRunSeconds, pauseAfterFailures, note, enabled.',
     },
     {
       mistake: 'a boolean as text',
@@ -395,6 +408,225 @@ export const schedules: Mistakes = {
       status: 404,
       code: 'schedule_not_found',
       error: 'The project has no schedule with this scheduleId.',
+    },
+    {
+      mistake: 'a schedule without times',
+      request: put,
+      json: { name: 'Nightly build' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'body has neither cron nor runAt; allowed: one of them.',
+    },
+    {
+      mistake: 'an expression and a time',
+      request: put,
+      json: { ...NIGHTLY, runAt: '2999-01-01T00:00:00Z' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'body has both cron and runAt; allowed: one of them.',
+    },
+    {
+      mistake: 'an expression and a time for a schedule that exists',
+      request: update,
+      json: { cron: '@daily', runAt: '2999-01-01T00:00:00Z' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'body has both cron and runAt; allowed: one of them.',
+    },
+    {
+      mistake: 'an expression without its time zone',
+      request: put,
+      json: { cron: '@daily' },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'body has a cron expression and no timezone; allowed: a cron expression with a timezone such as "Europe/Paris".',
+    },
+    {
+      mistake: 'a time zone for a schedule of an agent',
+      request: putOfAgent,
+      json: NIGHTLY,
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'timezone is not a known property; known: cron, name, runAt, payload, overlap, maxRunSeconds, pauseAfterFailures, note, enabled.',
+    },
+    {
+      mistake: 'a time that has passed',
+      request: putOfAgent,
+      json: { runAt: '2026-01-01T00:00:00Z' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'runAt is in the past; allowed: a later time, or the runAt that the schedule has.',
+    },
+    {
+      mistake: 'a date as the time',
+      request: update,
+      json: { runAt: '2999-01-01' },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'runAt is not an RFC 3339 time; got "2999-01-01"; allowed: an RFC 3339 time such as "2026-03-29T01:00:00Z" or "2026-03-29T03:00:00+02:00".',
+    },
+    {
+      mistake: 'to clear the time',
+      request: update,
+      json: { runAt: null },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'runAt is not a string; got null; allowed: an RFC 3339 time such as "2026-03-29T01:00:00Z" or "2026-03-29T03:00:00+02:00".',
+    },
+    {
+      mistake: 'to skip without a time limit',
+      request: put,
+      json: { ...NIGHTLY, overlap: 'skip' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'body has overlap "skip" and no maxRunSeconds; allowed: overlap "skip" with maxRunSeconds.',
+    },
+    {
+      mistake: 'to skip without a time limit from now on',
+      request: update,
+      json: { overlap: 'skip' },
+      status: 409,
+      code: 'max_run_seconds_required',
+      error: 'The overlap "skip" requires maxRunSeconds, and the schedule has none. Send maxRunSeconds.',
+    },
+    {
+      mistake: 'an overlap that does not exist',
+      request: update,
+      json: { overlap: 'cancel' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'overlap is not one of the allowed values; got "cancel"; allowed: "allow" or "skip".',
+    },
+    {
+      mistake: 'half a minute',
+      request: update,
+      json: { maxRunSeconds: 30 },
+      status: 400,
+      code: 'invalid_input',
+      error: 'maxRunSeconds is too small; got 30; allowed: whole seconds from 60 to 604800 (7 days).',
+    },
+    {
+      mistake: 'an hour in words',
+      request: update,
+      json: { maxRunSeconds: '1h' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'maxRunSeconds is not a number; got "1h"; allowed: whole seconds from 60 to 604800 (7 days).',
+    },
+    {
+      mistake: 'never to pause',
+      request: update,
+      json: { pauseAfterFailures: 0 },
+      status: 400,
+      code: 'invalid_input',
+      error: 'pauseAfterFailures is too small; got 0; allowed: whole numbers from 1 to 100.',
+    },
+    {
+      mistake: 'a payload that is too large',
+      request: update,
+      json: { payload: 'x'.repeat(16_383) },
+      status: 400,
+      code: 'invalid_input',
+      error: 'payload is too large; got 16385 bytes; allowed: JSON of up to 16 KiB.',
+    },
+    {
+      mistake: 'a number that is too large',
+      request: update,
+      body: '{"payload":{"limit":1e999}}',
+      headers: { 'Content-Type': 'application/json' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'payload has a number that is too large; allowed: numbers up to 1.79e308.',
+    },
+    {
+      mistake: 'an empty name',
+      request: update,
+      json: { name: '' },
+      status: 400,
+      code: 'invalid_input',
+      error: 'name is too short; got 0 characters; allowed: 1 to 255 characters.',
+    },
+    {
+      mistake: 'the prompt outside of the payload',
+      request: putOfAgent,
+      json: { cron: '@daily', prompt: 'Review open pull requests.' },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'prompt is not a known property; known: cron, name, runAt, payload, overlap, maxRunSeconds, pauseAfterFailures, note, enabled.',
+    },
+    {
+      mistake: 'a name in place of the ID',
+      request: 'PUT /v1/projects/website/schedules/nightly',
+      json: NIGHTLY,
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'scheduleId has the wrong format; got "nightly"; allowed: a UUID such as "0198c2a4-7d1e-7c3a-9b52-3f6d8e1a4c70".',
+    },
+    {
+      mistake: 'an ID that another project has',
+      request: `PUT /v1/projects/shop/schedules/${SCHEDULE}`,
+      json: NIGHTLY,
+      status: 409,
+      code: 'schedule_id_taken',
+      error: 'Another project or agent of the organization has a schedule with this ID. Use another ID.',
+    },
+    {
+      mistake: 'the ID of a deleted schedule',
+      request: `PUT /v1/projects/website/schedules/${DELETED_SCHEDULE}`,
+      json: NIGHTLY,
+      status: 410,
+      code: 'schedule_deleted',
+      error: 'The schedule was deleted. Its ID is never used again.',
+    },
+    {
+      mistake: 'an ETag that is not current',
+      request: put,
+      json: NIGHTLY,
+      headers: { 'If-Match': '"1"' },
+      status: 412,
+      code: 'etag_mismatch',
+      error:
+        'If-Match does not have the current ETag of the schedule. Retrieve the schedule and repeat the change with its ETag.',
+    },
+    {
+      mistake: 'to create one that exists',
+      request: put,
+      json: NIGHTLY,
+      headers: { 'If-None-Match': '*' },
+      status: 412,
+      code: 'already_exists',
+      error:
+        'The schedule exists already, and If-None-Match is "*". Leave the header out to change the schedule.',
+    },
+    {
+      mistake: 'a type of parent that does not exist',
+      request: 'GET /v1/schedules?parentType=user',
+      status: 400,
+      code: 'invalid_input',
+      error: 'parentType is not one of the allowed values; got "user"; allowed: "project" or "agent".',
+    },
+    {
+      mistake: 'paused in place of enabled',
+      request: 'GET /v1/schedules?paused=true',
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'paused is not a known query parameter; known: enabled, parentType, nextRunBefore, limit, cursor.',
+    },
+    {
+      mistake: 'a restricted key',
+      as: 'a key for shop',
+      request: 'GET /v1/schedules',
+      status: 403,
+      code: 'unrestricted_key_required',
+      error:
+        'Lists of all schedules need an API key that is not restricted to projects. List the schedules of one project or agent instead.',
     },
   ],
 
@@ -513,7 +745,7 @@ export const schedules: Mistakes = {
       status: 400,
       code: 'invalid_input',
       error:
-        'status is not one of the allowed values; got "done"; allowed: "pending", "delivered", "failed" or "skipped".',
+        'status is not one of the allowed values; got "done"; allowed: "pending", "delivered", "succeeded", "failed" or "skipped".',
     },
     {
       mistake: 'two statuses',
@@ -551,7 +783,7 @@ export const schedules: Mistakes = {
       status: 403,
       code: 'unrestricted_key_required',
       error:
-        'Lists of all runs need an API key that is not restricted to projects. List the runs of one schedule instead.',
+        'Runs of all projects need an API key that is not restricted to projects. Name one of its projects as projectId.',
     },
     {
       mistake: 'a run of an archived project',

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { localDatabaseFile } from '../../scripts/database.ts'
 import { tickEachMinute } from '../../scripts/local-runs.ts'
 import { Service } from '../../scripts/service.ts'
 import { callScript, ROOT } from '../support/commands.ts'
+import { curlCallsOf, runCurl } from '../support/curl.ts'
 import {
   curlLinesOf,
   type DevServer,
@@ -27,35 +27,9 @@ import { entryFile, skillOf } from '../support/skills.ts'
 
 const bootstrap = (...args: string[]) => callScript('bootstrap', ...args)
 
-/** What a shell would call curl with: the arguments of each call. */
-function curlCallsOf(lines: string): string[][] {
-  const print = `curl() { '${process.execPath}' -e 'console.log(JSON.stringify(process.argv.slice(1)))' -- "$@"; }`
-  const printed = execFileSync('sh', ['-euc', `${print}\n${lines}`], { encoding: 'utf8' })
-  return printed
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-}
-
-/** Does what the arguments tell curl to do. */
-async function runCurl(args: string[]): Promise<Response> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      method: { type: 'string', short: 'X', default: 'GET' },
-      header: { type: 'string', short: 'H', multiple: true, default: [] },
-      data: { type: 'string', short: 'd' },
-    },
-  })
-  const headers = values.header.map((header) => header.split(': ') as [string, string])
-  const [url = ''] = positionals
-  return fetch(url, { method: values.method, headers, ...(values.data && { body: values.data }) })
-}
-
 async function statusesOf(lines: readonly string[]): Promise<number[]> {
   const statuses: number[] = []
-  for (const args of lines.flatMap(curlCallsOf)) statuses.push((await runCurl(args)).status)
+  for (const args of lines.flatMap((line) => curlCallsOf(line))) statuses.push((await runCurl(args)).status)
   return statuses
 }
 
@@ -290,7 +264,7 @@ describe('npm run dev', () => {
     const run = await vi.waitFor(
       async () => {
         const { body } = await api.send<{ items: { id: string }[] }>('GET', `${path}/runs`)
-        expect(body.items).toMatchObject([{ status: 'delivered', scheduledAt: dueAt }])
+        expect(body.items).toMatchObject([{ status: 'succeeded', scheduledAt: dueAt }])
         return body.items[0]
       },
       { timeout: 60_000, interval: 200 },
@@ -517,7 +491,7 @@ describe('npm run dev on a state folder that it cannot use', () => {
     database.close()
     const before = readFileSync(file)
     expect(await refusal(state, await freePort())).toBe(
-      `The database in ${state} belongs to another project: it has tables, but not the migration 0000_schema.sql; name a new or an empty folder with --persist-to.`,
+      `The database in ${state} belongs to another project: it has tables, but not the migration 0000_initial.sql; name a new or an empty folder with --persist-to.`,
     )
     expect(readFileSync(file).equals(before)).toBe(true)
   })

@@ -125,7 +125,7 @@ describe('npm run status', () => {
     const now = new Date().toISOString()
     await rowsOf(
       state,
-      `UPDATE "runs" SET "attempts" = 5, "scheduledAt" = '${now}', "id" = '${runIdOf(body.id, now)}', "sendAfter" = '${now}' WHERE "scheduleId" = '${body.id}' RETURNING 1`,
+      `UPDATE "runs" SET "attempts" = 5, "scheduledAt" = '${now}', "id" = '${runIdOf(body.id, now)}', "checkAt" = '${now}' WHERE "scheduleId" = '${body.id}' RETURNING 1`,
     )
     await tick()
     await expect

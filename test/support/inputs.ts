@@ -20,7 +20,8 @@ interface Definition {
   readonly element?: z.core.$ZodType
 }
 
-const WITHOUT_TEXT = ['boolean', 'enum', 'literal', 'null', 'number']
+/** Any JSON (`unknown`) is limited by its size as a whole. */
+const WITHOUT_TEXT = ['boolean', 'enum', 'literal', 'null', 'number', 'unknown']
 
 export function inputPlacesOf(contract: Contract): InputPlace[] {
   const parts = ['params', 'query', 'headers', 'body'] as const

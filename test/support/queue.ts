@@ -20,3 +20,16 @@ export async function deliverBatch(
   await deliverRuns(createMessageBatch('workspace-api-runs', batch), { ...env, ...environment }, context)
   await waitOnExecutionContext(context)
 }
+
+/** A queue that keeps its messages until the test delivers them. */
+export function newOutbox() {
+  const messages: RunMessage[] = []
+  const RUNS = {
+    sendBatch: async (batch: Iterable<{ body: RunMessage }>) => {
+      messages.push(...[...batch].map(({ body }) => body))
+    },
+  } as unknown as Environment['RUNS']
+  /** Delivers the messages to the consumer. */
+  const deliver = () => deliverBatch(messages.splice(0))
+  return { messages, environment: { ...env, RUNS }, deliver }
+}

@@ -30,6 +30,15 @@ export async function receiverService(request: Request): Promise<Response> {
   if (answer === 'hang') await setTimeout(HANG_MS)
   if (answer === 'break') throw new Error('The connection is broken')
   if (typeof answer === 'string') return Response.redirect(`https://hooks.example.com/${answer}`, 307)
+  if (typeof answer === 'object') {
+    const { body, status = 200, isEndless = false } = answer
+    return new Response(isEndless ? endless(body) : body, { status })
+  }
   const mayHaveBody = answer !== 204 && answer !== 205 && answer !== 304
-  return new Response(mayHaveBody ? 'An answer that nobody reads' : null, { status: answer as number })
+  return new Response(mayHaveBody ? 'An answer that nobody reads' : null, { status: answer })
+}
+
+/** A body that begins with a text and never ends. */
+function endless(text: string): ReadableStream<Uint8Array> {
+  return new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) })
 }

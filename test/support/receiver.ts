@@ -1,7 +1,15 @@
 /** A receiver of runs, in workerd's internet (receiver-service.ts). */
 
+/** A response of the status 200 with this body, or another status. */
+export interface AnswerWithBody {
+  readonly body: string
+  readonly status?: number
+  /** True if the body never ends. */
+  readonly isEndless?: true
+}
+
 /** A status, no answer at all, a broken connection, or a redirect to another receiver. */
-export type Answer = number | 'hang' | 'break' | (string & {})
+export type Answer = number | 'hang' | 'break' | (string & {}) | AnswerWithBody
 
 /** A request that a receiver got. */
 export interface Received {

@@ -277,7 +277,13 @@ export class Workspace {
   async addSchedule(
     parentType: 'project' | 'agent',
     parentId: string,
-    { cron = '0 6 * * *', timezone = 'UTC', id = newUuid() } = {},
+    {
+      cron = '0 6 * * *',
+      timezone = 'UTC',
+      id = newUuid(),
+      ...values
+    }: Partial<Record<string, string | number | null>> &
+      Partial<Record<'cron' | 'timezone' | 'id', string>> = {},
   ): Promise<string> {
     await this.#insert(tables.schedules, {
       parentType,
@@ -285,8 +291,10 @@ export class Workspace {
       id,
       cron,
       timezone,
+      overlap: 'allow',
       enabledAt: now(),
       nextRunAt: nextRun(cron, timezone, new Date()).toISOString(),
+      ...(values as Values),
     })
     return id
   }

@@ -186,7 +186,7 @@ describe('describeProblems', () => {
 
   it('names the properties of an update that has none', () => {
     expect(problemsOf(projectScheduleContracts.update, 'body', {})).toBe(
-      'body has no properties; allowed: at least one of cron, timezone, enabled.',
+      'body has no properties; allowed: at least one of cron, timezone, name, runAt, payload, overlap, maxRunSeconds, pauseAfterFailures, note, enabled.',
     )
   })
 
@@ -269,7 +269,7 @@ describe('an unknown property', () => {
       'files.0.path is not a known property; known: filename, content, encoding, executable.',
     )
     expect(problemsOf(projectScheduleContracts.update, 'body', { paused: true })).toMatch(
-      /^paused is not a known property; known: cron, timezone, enabled/,
+      /^paused is not a known property; known: cron, timezone, name/,
     )
   })
 

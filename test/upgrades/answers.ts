@@ -51,14 +51,17 @@ export function answersOf(organizationId: string, userId: string, rows: Rows): R
     )
     return { items: items.toReversed(), nextCursor: null }
   }
-  const ofStatus = ['pending', 'delivered', 'failed', 'skipped'].map((status) => [
-    `/v1/runs?status=${status}`,
-    page(
+  const ofStatus = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'].map((status) => {
+    const { items, nextCursor } = page(
       all('runs')
         .filter((each) => each.status === status)
         .map(run),
-    ),
-  ])
+    )
+    return [
+      `/v1/runs?status=${status}`,
+      { items: status === 'pending' ? items : items.toReversed(), nextCursor },
+    ]
+  })
 
   const ofSession = ofProjects('sessions').map(({ id }) => [
     `/v1/sessions/${id}/files`,
@@ -153,14 +156,22 @@ export function apiKeysOf(organizationId: string, { apiKeys = [] }: Rows): Row[]
   }))
 }
 
-const TIMES = ['enabledAt', 'lastRunAt', 'nextRunAt', 'createdAt', 'updatedAt', 'pausedReason']
+const SCHEDULE_FIELDS = [
+  ...['id', 'name', 'cron', 'runAt', 'overlap', 'maxRunSeconds', 'pauseAfterFailures', 'note'],
+  ...['enabledAt', 'lastRunAt', 'nextRunAt', 'createdAt', 'updatedAt', 'pausedReason'],
+]
 
-function projectSchedule(row: Row): Row {
-  return { ...one(row, 'id', 'cron', 'timezone', ...TIMES), projectId: row.parentId ?? null }
+function projectSchedule(row: Row) {
+  return { ...schedule(row), ...one(row, 'timezone'), projectId: row.parentId ?? null }
 }
 
-function agentSchedule(row: Row): Row {
-  return { ...one(row, 'id', 'cron', ...TIMES), agentId: row.parentId ?? null }
+function agentSchedule(row: Row) {
+  return { ...schedule(row), agentId: row.parentId ?? null }
+}
+
+function schedule(row: Row) {
+  const { payload = null } = row
+  return { ...one(row, ...SCHEDULE_FIELDS), payload: payload === null ? null : JSON.parse(String(payload)) }
 }
 
 function run(row: Row): Row {
@@ -172,8 +183,13 @@ function run(row: Row): Row {
       'scheduleId',
       'scheduledAt',
       'status',
+      'failure',
       'attempts',
       'lastError',
+      'startedAt',
+      'finishedAt',
+      'message',
+      'sessionId',
       'createdAt',
       'updatedAt',
     ),

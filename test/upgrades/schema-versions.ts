@@ -4,7 +4,7 @@
  * them.
  */
 import { env } from 'cloudflare:workers'
-import { initial } from './0000-schema.ts'
+import { initial } from './0000-initial.ts'
 import type { Rows, SchemaVersion } from './schema-version.ts'
 
 export const schemaVersions: readonly SchemaVersion[] = [initial]

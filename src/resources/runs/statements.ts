@@ -1,22 +1,35 @@
 /** The runs of schedules, in SQL. */
-import { and, asc, desc, eq, gt, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { isInReach, now } from '../../access/guard.ts'
+import { isInReach, isUnrestricted, now } from '../../access/guard.ts'
+import { hasProject } from '../../access/platform-resource.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
-import { reached, unrestrictedFor } from '../../access/project.ts'
-import { asSql, indexedBy, insertRow } from '../../db/rows.ts'
-import { agents, apiKeys, projects, runs, schedules } from '../../db/schema.ts'
+import { reached } from '../../access/project.ts'
+import { asSql, indexedBy } from '../../db/rows.ts'
+import { agents, apiKeys, projects, runs, schedules, sessions } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
-import {
-  hasParent,
-  hasRunEndpoint,
-  isAgentOf,
-  isProjectOf,
-  isScheduleOf,
-  runCreatedAt,
-} from '../schedules/joins.ts'
-import { agentPreconditions, type ParentType, projectPreconditions } from '../schedules/preconditions.ts'
+import { MOST_EXAMINED } from '../../http/paging.ts'
+import { deadlineOf, isFired, newRun } from '../schedules/firing/new-run.ts'
+import { hasFailedTooOften, paused } from '../schedules/firing/pause-failing.ts'
+import { hasParent, isAgentOf, isProjectOf, isScheduleOf } from '../schedules/joins.ts'
+import { agentPreconditions, projectPreconditions } from '../schedules/preconditions.ts'
+import { parentIdOf, workFields } from './work.ts'
 
 const scheduleId = sql.placeholder('scheduleId')
 const runId = sql.placeholder('runId')
@@ -29,14 +42,17 @@ const rowLimit = sql.placeholder('rowLimit')
 const fields = {
   id: runs.id,
   scheduleId: runs.scheduleId,
-  projectId: sql<string | null>`case ${runs.parentType} when 'project' then ${runs.parentId} end`.as(
-    'projectId',
-  ),
-  agentId: sql<string | null>`case ${runs.parentType} when 'agent' then ${runs.parentId} end`.as('agentId'),
+  projectId: parentIdOf('project').as('projectId'),
+  agentId: parentIdOf('agent').as('agentId'),
   scheduledAt: runs.scheduledAt,
   status: runs.status,
+  failure: runs.failure,
   attempts: runs.attempts,
   lastError: runs.lastError,
+  startedAt: runs.startedAt,
+  finishedAt: runs.finishedAt,
+  message: runs.message,
+  sessionId: runs.sessionId,
   createdAt: runs.createdAt,
   updatedAt: runs.updatedAt,
 }
@@ -44,10 +60,10 @@ const fields = {
 /** The run that an earlier request with the same `Idempotency-Key` created. */
 const earlier = alias(runs, 'earlier')
 
-function statementsOf(
-  parentType: ParentType,
-  { readable, changeable }: Pick<typeof projectPreconditions, 'readable' | 'changeable'>,
-) {
+function statementsOf({
+  readable,
+  changeable,
+}: Pick<typeof projectPreconditions, 'readable' | 'changeable'>) {
   const list = guarded(() =>
     query
       .select(fields)
@@ -66,24 +82,7 @@ function statementsOf(
   const insert = guardedChange(() =>
     query
       .insert(runs)
-      .select(
-        changeable.rows(
-          insertRow(runs, {
-            organizationId: schedules.organizationId,
-            scheduleId: schedules.id,
-            scheduledAt,
-            id: sql.placeholder('id'),
-            parentType: schedules.parentType,
-            parentId: schedules.parentId,
-            status: sql`'pending'`,
-            attempts: sql`0`,
-            sendAfter: sql`case when ${hasRunEndpoint} then ${sql.placeholder('sendAfter')} end`,
-            createdAt: runCreatedAt,
-            updatedAt: now,
-            idempotencyKey,
-          }),
-        ),
-      )
+      .select(changeable.rows(newRun({ scheduledAt, id: sql.placeholder('id'), idempotencyKey })))
       .onConflictDoNothing(),
   )
 
@@ -94,18 +93,11 @@ function statementsOf(
   const updateLastRun = guarded(() => {
     const ranOrganization = changeable
       .rows({ organizationId: schedules.organizationId })
-      .innerJoin(runs, and(isRunOfSchedule, eq(runs.scheduledAt, scheduledAt)))
+      .innerJoin(runs, and(isRunOfSchedule, eq(runs.scheduledAt, scheduledAt), isFired))
     return query
       .update(schedules)
       .set({ lastRunAt: sql`max(coalesce(${schedules.lastRunAt}, ''), ${scheduledAt})` })
-      .where(
-        and(
-          eq(schedules.organizationId, sql`${ranOrganization}`),
-          eq(schedules.parentType, parentType),
-          eq(schedules.parentId, sql.placeholder(`${parentType}Id`)),
-          eq(schedules.id, scheduleId),
-        ),
-      )
+      .where(and(eq(schedules.organizationId, sql`${ranOrganization}`), eq(schedules.id, scheduleId)))
   })
 
   const earlierInstant = query
@@ -138,72 +130,169 @@ function statementsOf(
   return { readable, list, changeable, insert, updateLastRun, selectCreated }
 }
 
-export const projectScheduleRuns = statementsOf('project', projectPreconditions)
-export const agentScheduleRuns = statementsOf('agent', agentPreconditions)
+export const projectScheduleRuns = statementsOf(projectPreconditions)
+export const agentScheduleRuns = statementsOf(agentPreconditions)
 
 const scheduleExists = and(isNotNull(schedules.id), hasParent)
 
-export const listable = requiring([], {
-  isUnrestricted: unrestrictedFor('Lists of all runs', 'List the runs of one schedule instead.'),
-})
+const projectId = sql.placeholder('projectId')
+/** The project that a list or a claim names, if any. */
+const named = alias(projects, 'named')
 
-const isAfterCursor = gt(runs.id, sql.placeholder('cursor'))
-
-/** @param source the runs to list, joined under the name of their table. */
-const listStatement = (source: SQL, isListed: SQL) =>
-  guarded(() =>
-    listable
-      .rows(asSql(fields), scheduleExists)
-      .innerJoin(source, and(eq(runs.organizationId, apiKeys.organizationId), isAfterCursor, isListed))
-      .leftJoin(schedules, isScheduleOf(runs))
-      .leftJoin(projects, isProjectOf(runs))
-      .leftJoin(agents, isAgentOf(runs))
-      .orderBy(asc(runs.id))
-      .limit(rowLimit),
-  )
-
-export const selectPendingRuns = listStatement(
-  indexedBy(runs, 'runsPending'),
-  sql`${runs.status} = 'pending'`,
-)
-
-/** No index has the other statuses, because it would add a row to every change of a run. So a page examines up to this many. */
-export const MOST_EXAMINED = 2500
-
-const isExamined = and(eq(runs.organizationId, listable.organizationId), isAfterCursor)
-const examined = sql`(select * from ${runs} where ${isExamined} order by ${runs.id}
-  limit ${sql.raw(String(MOST_EXAMINED))}) as ${runs}`
-
-export const selectRunsByStatus = listStatement(examined, eq(runs.status, sql.placeholder('status')))
-
-/** No row if all runs after the cursor were examined. */
-export const selectLastExamined = guarded(() =>
-  query
-    .select({ id: runs.id })
-    .from(runs)
-    .where(isExamined)
-    .orderBy(asc(runs.id))
-    .limit(1)
-    .offset(MOST_EXAMINED - 1),
-)
-
-const isRun = and(eq(runs.organizationId, apiKeys.organizationId), eq(runs.id, runId))
-
-export const accessible = requiring(
-  [
-    { table: runs, on: isRun },
-    { table: schedules, on: isScheduleOf(runs) },
-    { table: projects, on: isProjectOf(runs) },
-    { table: agents, on: isAgentOf(runs) },
-  ],
+/** A key that is restricted to projects names one of them. */
+export const listable = requiring(
+  [{ table: named, on: and(eq(named.organizationId, apiKeys.organizationId), eq(named.id, projectId)) }],
   {
-    runExists: precondition(
-      and(isNotNull(runs.id), scheduleExists),
-      () => new ApiError('run_not_found', 'There is no run with this runId.'),
+    projectExists: precondition(
+      sql`${projectId} is null or ${named.id} is not null`,
+      () => new ApiError('project_not_found', 'There is no project with this projectId.'),
     ),
-    isInReach: reached(or(isNotNull(agents.id), isInReach(projects.id))),
+    isUnrestricted: precondition(
+      sql`${projectId} is not null or ${isUnrestricted}`,
+      () =>
+        new ApiError(
+          'unrestricted_key_required',
+          'Runs of all projects need an API key that is not restricted to projects. Name one of its projects as projectId.',
+        ),
+    ),
+    isInReach: reached(sql`${projectId} is null or ${isInReach(named.id)}`),
   },
 )
+
+const cursor = sql.placeholder('cursor')
+const mostExamined = sql.placeholder('mostExamined')
+const isInOrganization = eq(runs.organizationId, listable.organizationId)
+
+const isOfNamedProject = sql`(${projectId} is null or (${runs.parentType} = 'project' and ${runs.parentId} = ${projectId}))`
+/** A filter that is null holds for every run. */
+const equals = (column: SQLWrapper, filter: string) =>
+  sql`(${sql.placeholder(filter)} is null or ${column} = ${sql.placeholder(filter)})`
+const filters = and(isOfNamedProject, equals(runs.status, 'status'), equals(runs.scheduleId, 'scheduleId'))
+
+/** Not a parameter, because SQLite has to see that a partial index has these runs. */
+const isPending = sql`${runs.status} = 'pending'`
+
+/**
+ * A list of runs, in order. No index serves its filters. It is in the order of the examined runs: an order of its own would have to
+ * sort them all.
+ */
+function listed(source: SQL, isInRange: SQL | undefined, order: SQL) {
+  const examined = sql`(select * from ${source} where ${isInRange} order by ${order} limit ${mostExamined}) as ${runs}`
+  return {
+    select: guarded(() =>
+      query
+        .select(asSql(fields))
+        .from(examined)
+        .leftJoin(schedules, isScheduleOf(runs))
+        .leftJoin(projects, isProjectOf(runs))
+        .leftJoin(agents, isAgentOf(runs))
+        .where(and(filters, scheduleExists))
+        .limit(rowLimit),
+    ),
+    /** No row if all runs of the range were examined. */
+    selectLastExamined: guarded(() =>
+      query
+        .select(asSql({ id: runs.id }))
+        .from(source)
+        .where(isInRange)
+        .orderBy(order)
+        .limit(1)
+        .offset(MOST_EXAMINED - 1),
+    ),
+  }
+}
+
+const isSince = gte(runs.id, sql.placeholder('firstId'))
+
+/** Oldest first. */
+export const pendingRuns = listed(
+  indexedBy(runs, 'runsPending'),
+  and(isInOrganization, isPending, gt(runs.id, cursor), isSince),
+  asc(runs.id),
+)
+
+/** Latest first. */
+export const allRuns = listed(
+  sql`${runs}`,
+  and(isInOrganization, lt(runs.id, cursor), isSince),
+  desc(runs.id),
+)
+
+/** Latest first. The cursor and `since` are times here. */
+export const runsOfSchedule = listed(
+  sql`${runs}`,
+  and(
+    isInOrganization,
+    eq(runs.scheduleId, sql.placeholder('scheduleId')),
+    lt(runs.scheduledAt, sql.placeholder('before')),
+    gte(runs.scheduledAt, sql.placeholder('since')),
+  ),
+  desc(runs.scheduledAt),
+)
+
+const leaseExpiresAt = sql.placeholder('leaseExpiresAt')
+/** When a claim ends: with its lease, or with the time of the run. Of a run that is joined to its schedule. */
+const claimEnd = (startedAt: SQLWrapper) =>
+  sql<string>`min(${leaseExpiresAt}, coalesce(${deadlineOf(startedAt)}, ${leaseExpiresAt}))`
+/** The same, for an update, which joins nothing. */
+const ofSchedule = (value: SQL) =>
+  sql`${query
+    .select({ value: value.as('value') })
+    .from(schedules)
+    .where(isScheduleOf(runs))}`
+
+/** The oldest runs that wait to be pulled. Those that have `checkAt` are on their way to a run endpoint. */
+function claimable<Fields extends Parameters<typeof listable.rows>[0]>(selected: Fields) {
+  return listable
+    .rows(selected, hasParent)
+    .innerJoin(
+      indexedBy(runs, 'runsPending'),
+      and(eq(runs.organizationId, apiKeys.organizationId), isPending, isNull(runs.checkAt), isOfNamedProject),
+    )
+    .innerJoin(schedules, isScheduleOf(runs))
+    .leftJoin(projects, isProjectOf(runs))
+    .leftJoin(agents, isAgentOf(runs))
+    .orderBy(asc(runs.id))
+    .limit(rowLimit)
+}
+
+/** Runs before the claim, in the same transaction, and finds the same runs. */
+export const selectClaimable = guarded(() =>
+  claimable({ ...asSql(workFields), leaseExpiresAt: claimEnd(now).as('leaseExpiresAt') }),
+)
+
+export const claim = guardedChange(() =>
+  query
+    .update(runs)
+    .set({
+      status: 'delivered',
+      claimId: sql`${sql.placeholder('claimId')}`,
+      attempts: sql`${runs.attempts} + 1`,
+      checkAt: ofSchedule(claimEnd(now)),
+      startedAt: sql`${now}`,
+      updatedAt: sql`${now}`,
+    })
+    .where(
+      sql`(${runs.organizationId}, ${runs.id}) in ${claimable(asSql({ organizationId: runs.organizationId, id: runs.id }))}`,
+    ),
+)
+
+const namedRun = [
+  {
+    table: runs,
+    on: and(eq(runs.organizationId, apiKeys.organizationId), eq(runs.id, runId)),
+  },
+  { table: schedules, on: isScheduleOf(runs) },
+  { table: projects, on: isProjectOf(runs) },
+  { table: agents, on: isAgentOf(runs) },
+]
+const runExists = precondition(
+  and(isNotNull(runs.id), scheduleExists),
+  () => new ApiError('run_not_found', 'There is no run with this runId.'),
+)
+const runIsInReach = reached(or(isNotNull(agents.id), isInReach(projects.id)))
+
+export const accessible = requiring(namedRun, { runExists, isInReach: runIsInReach })
 
 export const selectRun = guarded(() => accessible.rows(fields))
 
@@ -211,8 +300,120 @@ export const selectRun = guarded(() => accessible.rows(fields))
 export const acknowledge = guardedChange(() =>
   query
     .update(runs)
-    .set({ status: 'delivered', sendAfter: null, updatedAt: sql`${now}` })
+    .set({
+      status: 'delivered',
+      checkAt: ofSchedule(deadlineOf(now)),
+      startedAt: sql`${now}`,
+      updatedAt: sql`${now}`,
+    })
     .where(
       and(eq(runs.organizationId, accessible.organizationId), eq(runs.status, 'pending'), eq(runs.id, runId)),
     ),
 )
+
+const claimId = sql.placeholder('claimId')
+const claimMismatch = () =>
+  new ApiError(
+    'claim_mismatch',
+    'This is not the current claim of the run. If the claim has ended, the run is pending again or was claimed by another worker.',
+  )
+
+export const renewable = requiring(namedRun, {
+  runExists,
+  isInReach: runIsInReach,
+  isClaimed: precondition(
+    and(
+      eq(runs.status, 'delivered'),
+      sql`${runs.claimId} is ${claimId} and coalesce(${deadlineOf(runs.startedAt)} > ${now}, true)`,
+    ),
+    claimMismatch,
+  ),
+})
+
+export const renew = guardedChange(() =>
+  query
+    .update(runs)
+    .set({ checkAt: ofSchedule(claimEnd(runs.startedAt)), updatedAt: sql`${now}` })
+    .where(and(eq(runs.organizationId, renewable.organizationId), eq(runs.id, runId)))
+    .returning({
+      id: runs.id,
+      claimId: sql<string>`${runs.claimId}`.as('claimId'),
+      leaseExpiresAt: sql<string>`${runs.checkAt}`.as('leaseExpiresAt'),
+    }),
+)
+
+const outcome = sql.placeholder('outcome')
+const sessionId = sql.placeholder('sessionId')
+
+/** All of this holds for a repeated request too, so the statements after the change carry the same guard. */
+export const completable = requiring(
+  [
+    ...namedRun,
+    {
+      table: sessions,
+      on: and(eq(sessions.organizationId, apiKeys.organizationId), eq(sessions.id, sessionId)),
+    },
+  ],
+  {
+    runExists,
+    sessionExists: precondition(
+      sql`${sessionId} is null or (${hasProject(sessions)} and ${isInReach(sessions.projectId)})`,
+      () => new ApiError('session_not_found', 'There is no session with this sessionId.'),
+    ),
+    isInReach: runIsInReach,
+    // A claim that has ended may still complete a run that nobody has taken since.
+    isOfClaim: precondition(
+      sql`case when ${runs.claimId} is null then ${claimId} is null or ${runs.status} = 'pending'
+        else ${runs.claimId} is ${claimId} end`,
+      claimMismatch,
+    ),
+    hasNoOtherOutcome: precondition(
+      or(inArray(runs.status, ['pending', 'delivered']), sql`${runs.status} = ${outcome}`),
+      () =>
+        new ApiError(
+          'run_finished',
+          'The run was skipped or has another outcome, which stands. Retrieve the run to see it.',
+        ),
+    ),
+  },
+)
+
+export const complete = guardedChange(() =>
+  query
+    .update(runs)
+    .set({
+      status: sql`${outcome}`,
+      failure: sql`case ${outcome} when 'failed' then 'task' end`,
+      claimId: sql`coalesce(${runs.claimId}, ${claimId})`,
+      checkAt: null,
+      startedAt: sql`coalesce(${runs.startedAt}, ${now})`,
+      finishedAt: sql`${now}`,
+      message: sql`${sql.placeholder('message')}`,
+      sessionId: sql`${sessionId}`,
+      updatedAt: sql`${now}`,
+    })
+    .where(
+      and(
+        eq(runs.organizationId, completable.organizationId),
+        eq(runs.id, runId),
+        inArray(runs.status, ['pending', 'delivered']),
+      ),
+    ),
+)
+
+/** After a failure. */
+export const pauseIfFailing = guarded(() =>
+  query
+    .update(schedules)
+    .set(paused(sql`'task'`, sql`${sql.placeholder('message')}`))
+    .where(
+      and(
+        eq(schedules.organizationId, completable.organizationId),
+        eq(schedules.id, sql`${completable.rows({ id: runs.scheduleId })}`),
+        sql`${outcome} = 'failed'`,
+        hasFailedTooOften,
+      ),
+    ),
+)
+
+export const selectCompleted = guarded(() => completable.rows(fields))

@@ -13,6 +13,8 @@ import {
   idempotencyKey,
   ifMatch,
   instant,
+  integer,
+  onlyToCreate,
   rule,
   someOf,
   text,
@@ -25,6 +27,7 @@ import {
   INTERNAL_ERROR,
   INVALID_INPUT,
   OTHER_ETAG,
+  OTHER_ETAG_OR_EXISTING,
   OTHER_PROJECTS,
   STORE_UNAVAILABLE,
 } from '../../http/statuses.ts'
@@ -65,7 +68,9 @@ const times = {
   lastRunAt: nullableInstant(
     'The `scheduledAt` of the latest run that was not skipped; null before the first.',
   ),
-  nextRunAt: nullableInstant('When the schedule fires next; null while it is paused.'),
+  nextRunAt: nullableInstant(
+    'When the schedule fires next; null while it is paused, or if it fires once and has fired.',
+  ),
   createdAt: instant(),
   updatedAt: instant(),
 }
@@ -90,18 +95,70 @@ const agentFields = { id: uuid(), agentId: uuid(), cron: z.string(), ...times }
 const projectSchedule = z.strictObject(projectFields).register(docs, { id: 'ProjectSchedule' })
 const agentSchedule = z.strictObject(agentFields).register(docs, { id: 'AgentSchedule' })
 
-/** A field of existing schedules. The response to a creation does not have it. */
-const state = {
+const OVERLAPS = ['allow', 'skip'] as const
+const MAX_PAYLOAD_BYTES = 16 * 1024
+
+/** What the responses to the two creations do not have. Those have no `cron` that is null either. */
+const own = {
+  name: z.nullable(z.string()),
+  cron: z
+    .nullable(z.string())
+    .register(docs, { description: 'The cron expression; null if the schedule fires once, at `runAt`.' }),
+  runAt: nullableInstant('The only time at which the schedule fires; null if it has a cron expression.'),
+  payload: z.unknown().register(docs, { description: 'The JSON that is delivered with every run.' }),
+  overlap: z.enum(OVERLAPS),
+  maxRunSeconds: z.nullable(z.int()),
+  pauseAfterFailures: z
+    .nullable(z.int())
+    .register(docs, { description: 'Null: the default, 20 failed runs in a row.' }),
+  note: z.nullable(z.string()),
   pausedReason: z.nullable(z.string()).register(docs, {
-    description: 'Why the service paused the schedule; null if it did not. Resuming the schedule clears it.',
+    description:
+      'Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it.',
   }),
 }
-const projectScheduleState = z
-  .strictObject({ ...projectFields, ...state })
-  .register(docs, { id: 'ProjectScheduleState' })
-const agentScheduleState = z
-  .strictObject({ ...agentFields, ...state })
-  .register(docs, { id: 'AgentScheduleState' })
+const projectState = { ...projectFields, ...own }
+const agentState = { ...agentFields, ...own }
+const projectScheduleState = z.strictObject(projectState).register(docs, { id: 'ProjectScheduleState' })
+const agentScheduleState = z.strictObject(agentState).register(docs, { id: 'AgentScheduleState' })
+
+const count = () => z.int().check(z.minimum(0))
+const statistics = {
+  statistics: z
+    .strictObject({
+      since: instant().register(docs, {
+        description: 'The runs from this time on are counted: those of the last 30 days, at most 2,500.',
+      }),
+      runs: count().register(docs, { description: 'The number of runs that were not skipped.' }),
+      succeeded: count(),
+      failed: count(),
+      medianSeconds: z.nullable(z.number()).register(docs, {
+        description: 'The median time from `startedAt` to an outcome; null without an outcome.',
+      }),
+    })
+    .register(docs, { id: 'ScheduleStatistics' }),
+}
+const projectScheduleDetails = z
+  .strictObject({ ...projectState, ...statistics })
+  .register(docs, { id: 'ProjectScheduleDetails' })
+const agentScheduleDetails = z
+  .strictObject({ ...agentState, ...statistics })
+  .register(docs, { id: 'AgentScheduleDetails' })
+
+const exampleOwn = {
+  name: 'Nightly build',
+  runAt: null,
+  payload: { branch: 'main' },
+  overlap: 'skip',
+  maxRunSeconds: 3600,
+  pauseAfterFailures: 3,
+  note: null,
+  pausedReason: null,
+} as const
+
+const exampleStatistics = {
+  statistics: { since: '2026-02-27T14:05:09.120Z', runs: 21, succeeded: 20, failed: 1, medianSeconds: 84.2 },
+}
 
 const exampleProjectSchedule = {
   id: EXAMPLE_IDS.projectScheduleId,
@@ -198,30 +255,97 @@ export const createAgentScheduleContract = {
   },
 } as const satisfies Contract
 
-/** The schedules of agents have no time zone to change. */
-type Change = {
-  cron: z.ZodMiniOptional<z.ZodMiniType<string, string>>
-  timezone: z.ZodMiniOptional<z.ZodMiniType<string, string>>
-  enabled: z.ZodMiniOptional<z.ZodMiniType<boolean, boolean>>
+function problemOfPayload(value: unknown): Problem | undefined {
+  let isTooLarge = false
+  const text = JSON.stringify(value, (_, part) => {
+    isTooLarge ||= typeof part === 'number' && !Number.isFinite(part)
+    return part
+  })
+  if (isTooLarge) return { wrong: 'has a number that is too large', allowed: 'numbers up to 1.79e308' }
+  const bytes = Buffer.byteLength(text)
+  return bytes > MAX_PAYLOAD_BYTES
+    ? { wrong: 'is too large', sent: `${bytes} bytes`, allowed: 'JSON of up to 16 KiB' }
+    : undefined
 }
+
+/** The fields of a PUT and a PATCH. Null is the default. */
+const settings = {
+  name: z.optional(z.nullable(text(1, 255, { description: 'The name, for people.' }))),
+  runAt: z.optional(time()).register(docs, {
+    description: 'Instead of `cron`: the schedule fires once, at this time.',
+    example: '2026-03-30T07:30:00.000Z',
+  }),
+  payload: z
+    .optional(z.unknown().check(check(problemOfPayload)))
+    .register(docs, { description: 'Any JSON of up to 16 KiB, delivered with every run.' }),
+  overlap: z.optional(z.enum(OVERLAPS)).register(docs, {
+    description:
+      '`skip`: a time at which the run before is pending or active is recorded as skipped. It requires `maxRunSeconds`. ' +
+      'Default: `allow`.',
+  }),
+  maxRunSeconds: z
+    .optional(z.nullable(integer(60, 604_800, 'whole seconds', '(7 days)')))
+    .register(docs, { description: 'An active run without an outcome after this time has failed.' }),
+  pauseAfterFailures: z
+    .optional(z.nullable(integer(1, 100)))
+    .register(docs, { description: 'The service pauses the schedule after so many failed runs in a row.' }),
+  note: z.optional(z.nullable(text(1, 1000, { description: 'A note, for people.' }))),
+}
+
+/** The agents' schedules have no time zone. */
+interface Change {
+  readonly name?: string | null | undefined
+  readonly cron?: string | undefined
+  readonly runAt?: string | undefined
+  readonly timezone?: string | undefined
+  readonly payload?: unknown
+  readonly overlap?: (typeof OVERLAPS)[number] | undefined
+  readonly maxRunSeconds?: number | null | undefined
+  readonly pauseAfterFailures?: number | null | undefined
+  readonly enabled?: boolean | undefined
+  readonly note?: string | null | undefined
+}
+
+const hasOneTiming = rule(
+  ({ cron, runAt }: Change) => cron === undefined || runAt === undefined,
+  'has both cron and runAt',
+  'one of them',
+)
+const hasTiming = rule(
+  ({ cron, runAt }: Change) => cron !== undefined || runAt !== undefined,
+  'has neither cron nor runAt',
+  'one of them',
+)
+const hasTimezone = rule(
+  ({ cron, timezone }: Change) => cron === undefined || timezone !== undefined,
+  'has a cron expression and no timezone',
+  'a cron expression with a timezone such as "Europe/Paris"',
+)
+const hasTimeLimit = rule(
+  ({ overlap, maxRunSeconds }: Change) => overlap !== 'skip' || typeof maxRunSeconds === 'number',
+  'has overlap "skip" and no maxRunSeconds',
+  'overlap "skip" with maxRunSeconds',
+)
 
 export type Contracts<P extends Parent> = ReturnType<typeof crudContracts<P>>
 
-/** The contracts of the schedules of a parent, except their creation. */
-function crudContracts<const P extends Parent>(
-  parent: P,
-  schedule: z.ZodMiniObject,
-  newSchedule: object,
-  change: z.ZodMiniObject,
-) {
+interface Schemas {
+  readonly state: z.ZodMiniObject
+  readonly details: z.ZodMiniObject
+  readonly example: object
+  readonly put: z.ZodMiniObject
+  readonly change: z.ZodMiniObject
+}
+
+/** The contracts of the schedules of a parent, except their creation by a POST. */
+function crudContracts<const P extends Parent>(parent: P, { state, details, example, put, change }: Schemas) {
   const { type, article, tag } = parent
-  const example = { ...newSchedule, pausedReason: null }
   const { all, one, parentParams, params } = pathsOf(parent)
   const headers = z.object({ 'If-Match': ifMatch() })
   const success = {
     status: 200,
     description: 'The schedule.',
-    schema: schedule,
+    schema: state,
     example,
     headers: ENTITY_TAG,
   } as const
@@ -235,6 +359,40 @@ function crudContracts<const P extends Parent>(
     503: STORE_UNAVAILABLE,
   }
   return {
+    put: {
+      operationId: `put${parent.name}Schedule`,
+      method: 'PUT',
+      path: one,
+      tag,
+      summary: `Create or replace ${article} ${type} schedule`,
+      description:
+        'Creates the schedule under an ID of your choice, or replaces its settings: fields that are left out get their ' +
+        'defaults. The same body again changes nothing. A schedule that the service paused stays paused.',
+      scope: 'schedules:write',
+      params,
+      headers: z.object({ 'If-Match': ifMatch(), 'If-None-Match': onlyToCreate() }),
+      body: put as unknown as z.ZodMiniObject<ShapeOf<Change>>,
+      success: { ...success, created: 'The schedule was created.' },
+      errorCodes: [
+        ...parentCodes,
+        `${type}_archived`,
+        'schedule_limit',
+        'quota_exceeded',
+        'schedule_id_taken',
+        'schedule_deleted',
+        'etag_mismatch',
+        'already_exists',
+      ],
+      errors: {
+        ...errors,
+        404: `The organization has no such ${type}.`,
+        409:
+          `The ${type} is archived, another project or agent has a schedule with this ID, or the ${type} or the ` +
+          'organization has the maximum number of schedules.',
+        410: 'The schedule was deleted.',
+        412: OTHER_ETAG_OR_EXISTING,
+      },
+    },
     list: {
       operationId: `list${parent.name}Schedules`,
       method: 'GET',
@@ -248,7 +406,7 @@ function crudContracts<const P extends Parent>(
       success: {
         status: 200,
         description: 'A page of schedules.',
-        schema: pageSchema(`${parent.name}SchedulePage`, schedule, uuid()),
+        schema: pageSchema(`${parent.name}SchedulePage`, state, uuid()),
         example: { items: [example], nextCursor: null },
       },
       errorCodes: parentCodes,
@@ -260,10 +418,10 @@ function crudContracts<const P extends Parent>(
       path: one,
       tag,
       summary: `Retrieve ${article} ${type} schedule`,
-      description: 'Returns one schedule.',
+      description: 'Returns one schedule with its statistics.',
       scope: 'schedules:read',
       params,
-      success,
+      success: { ...success, schema: details, example: { ...example, ...exampleStatistics } },
       errorCodes: codes,
       errors,
     },
@@ -274,16 +432,25 @@ function crudContracts<const P extends Parent>(
       tag,
       summary: `Update ${article} ${type} schedule`,
       description:
-        'Changes when the schedule fires, pauses it or resumes it. Fields that are left out stay unchanged.',
+        'Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null sets ' +
+        'the default. `cron` replaces `runAt`, and `runAt` replaces `cron`.',
       scope: 'schedules:write',
       params,
       headers,
-      body: change as unknown as z.ZodMiniObject<Change>,
+      body: change as unknown as z.ZodMiniObject<ShapeOf<Change>>,
       success,
-      errorCodes: [...codes, `${type}_archived`, 'concurrent_change', 'etag_mismatch'],
+      errorCodes: [
+        ...codes,
+        `${type}_archived`,
+        'concurrent_change',
+        'max_run_seconds_required',
+        'etag_mismatch',
+      ],
       errors: {
         ...errors,
-        409: `The ${type} is archived, or another request changed the schedule at the same time.`,
+        409:
+          `The ${type} is archived, another request changed the schedule at the same time, or the schedule would have the ` +
+          'overlap `skip` without `maxRunSeconds`.',
         412: OTHER_ETAG,
       },
     },
@@ -311,29 +478,149 @@ function crudContracts<const P extends Parent>(
   } as const satisfies Record<string, Contract>
 }
 
-const enabled = z
+/** The properties of an object schema whose output has these properties. */
+type ShapeOf<Output> = {
+  [Name in keyof Output]-?: undefined extends Output[Name]
+    ? z.ZodMiniOptional<z.ZodMiniType<Exclude<Output[Name], undefined>, Exclude<Output[Name], undefined>>>
+    : z.ZodMiniType<Output[Name], Output[Name]>
+}
+
+const enabledOfPut = z
+  .optional(z.boolean())
+  .register(docs, { description: 'False pauses the schedule. Default: true.' })
+const enabledOfChange = z
   .optional(z.boolean())
   .register(docs, { description: 'False pauses the schedule. True resumes it from now on.' })
 
-export const projectScheduleContracts = crudContracts(
-  PROJECT,
-  projectScheduleState,
-  exampleProjectSchedule,
-  someOf({ cron: z.optional(cron(255)), timezone: z.optional(timezone), enabled }).register(docs, {
-    id: 'ProjectScheduleUpdate',
-    example: { enabled: false },
-  }),
-)
+const projectSettings = {
+  cron: z.optional(cron(255)),
+  timezone: z
+    .optional(timezone)
+    .register(docs, { description: 'The time zone of the cron expression, an IANA name.' }),
+  ...settings,
+}
+const exampleNightly = {
+  name: 'Nightly build',
+  cron: '30 9 * * mon-fri',
+  timezone: 'Europe/Paris',
+  payload: { branch: 'main' },
+  overlap: 'skip',
+  maxRunSeconds: 3600,
+  pauseAfterFailures: 3,
+}
 
-export const agentScheduleContracts = crudContracts(
-  AGENT,
-  agentScheduleState,
-  exampleAgentSchedule,
-  someOf({ cron: z.optional(cron(500)), enabled }).register(docs, {
-    id: 'AgentScheduleUpdate',
-    example: { enabled: false },
+export const projectScheduleContracts = crudContracts(PROJECT, {
+  state: projectScheduleState,
+  details: projectScheduleDetails,
+  example: { ...exampleProjectSchedule, ...exampleOwn },
+  put: z
+    .strictObject({ ...projectSettings, enabled: enabledOfPut })
+    .check(hasOneTiming, hasTiming, hasTimezone, hasTimeLimit)
+    .register(docs, { id: 'ProjectScheduleSettings', example: exampleNightly }),
+  change: someOf({ ...projectSettings, enabled: enabledOfChange })
+    .check(hasOneTiming)
+    .register(docs, { id: 'ProjectScheduleUpdate', example: { enabled: false } }),
+})
+
+const agentSettings = { cron: z.optional(cron(500)), ...settings }
+
+export const agentScheduleContracts = crudContracts(AGENT, {
+  state: agentScheduleState,
+  details: agentScheduleDetails,
+  example: { ...exampleAgentSchedule, ...exampleOwn },
+  put: z
+    .strictObject({ ...agentSettings, enabled: enabledOfPut })
+    .check(hasOneTiming, hasTiming, hasTimeLimit)
+    .register(docs, {
+      id: 'AgentScheduleSettings',
+      example: {
+        name: 'Morning review',
+        cron: '0 6 * * *',
+        payload: { prompt: 'Review open pull requests.' },
+      },
+    }),
+  change: someOf({ ...agentSettings, enabled: enabledOfChange })
+    .check(hasOneTiming)
+    .register(docs, { id: 'AgentScheduleUpdate', example: { enabled: false } }),
+})
+
+export const listSchedulesContract = {
+  operationId: 'listSchedules',
+  method: 'GET',
+  path: '/v1/schedules',
+  tag: 'Schedules',
+  summary: 'List schedules',
+  description:
+    'Lists the schedules of all projects and agents, without their payloads. With a filter, a page examines up to 2,500 ' +
+    'schedules: it may have few items or none, and still a `nextCursor`.',
+  scope: 'schedules:read',
+  params: z.object({}),
+  query: z.object({
+    enabled: z
+      .optional(z.enum(['true', 'false']))
+      .register(docs, { description: '`false`: the paused schedules.', example: 'true' }),
+    parentType: z
+      .optional(z.enum(['project', 'agent']))
+      .register(docs, { description: 'The schedules of projects, or of agents.', example: 'project' }),
+    nextRunBefore: z.optional(time()).register(docs, {
+      description: 'The schedules that fire before this time.',
+      example: '2026-03-31T00:00:00.000Z',
+    }),
+    ...pageQuery(uuid()),
   }),
-)
+  success: {
+    status: 200,
+    description: 'A page of schedules.',
+    schema: pageSchema(
+      'SchedulePage',
+      z
+        .strictObject({
+          id: uuid(),
+          projectId: z.nullable(z.string()),
+          agentId: z.nullable(uuid()),
+          name: own.name,
+          cron: own.cron,
+          runAt: own.runAt,
+          timezone: z.string(),
+          enabledAt: times.enabledAt,
+          pausedReason: own.pausedReason,
+          nextRunAt: times.nextRunAt,
+          lastRunAt: times.lastRunAt,
+          lastRunStatus: z.nullable(z.enum(['pending', 'delivered', 'succeeded', 'failed'])).register(docs, {
+            description: 'The status of the run of `lastRunAt`; null before the first.',
+          }),
+        })
+        .register(docs, { id: 'ScheduleSummary' }),
+      uuid(),
+    ),
+    example: {
+      items: [
+        {
+          id: EXAMPLE_IDS.projectScheduleId,
+          projectId: EXAMPLE_IDS.projectId,
+          agentId: null,
+          name: 'Nightly build',
+          cron: '30 9 * * mon-fri',
+          runAt: null,
+          timezone: 'Europe/Paris',
+          enabledAt: '2026-03-27T14:05:09.120Z',
+          pausedReason: null,
+          nextRunAt: '2026-03-31T07:30:00.000Z',
+          lastRunAt: '2026-03-30T07:30:00.000Z',
+          lastRunStatus: 'succeeded',
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  errorCodes: ['unrestricted_key_required'],
+  errors: {
+    400: INVALID_INPUT,
+    403: 'The API key is restricted to projects.',
+    500: INTERNAL_ERROR,
+    503: STORE_UNAVAILABLE,
+  },
+} as const satisfies Contract
 
 const LARGEST_PREVIEW = 100
 

@@ -1,22 +1,30 @@
 import { v7 as newUuid } from 'uuid'
 import type { RequestContext } from '../../access/request-context.ts'
-import { nextRun, runsAfter } from '../../cron/next-run.ts'
+import { runsAfter } from '../../cron/next-run.ts'
 import { localTime } from '../../cron/timezone.ts'
 import type { Statement, Values } from '../../db/statement.ts'
 import { conditionsOf, withEntityTag } from '../../http/conditional.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { idempotencyOf } from '../../http/idempotency.ts'
-import { pageOf, pagingOf } from '../../http/paging.ts'
+import { filtersOf, pageOf, pagingOf } from '../../http/paging.ts'
 import {
   agentScheduleContracts,
   type Contracts,
   createAgentScheduleContract,
   createProjectScheduleContract,
+  listSchedulesContract,
   previewScheduleContract,
   projectScheduleContracts,
 } from './contract.ts'
 import { AGENT, type Parent, PROJECT } from './parents.ts'
-import { agentSchedules as agentStatements, projectSchedules as projectStatements } from './statements.ts'
+import {
+  agentSchedules as agentStatements,
+  organizationListable,
+  projectSchedules as projectStatements,
+  selectLastExamined,
+  selectSchedules,
+} from './statements.ts'
+import { nextTime, type Timing } from './timing.ts'
 
 type Statements = typeof projectStatements | typeof agentStatements
 
@@ -49,56 +57,120 @@ async function create<Schedule extends { readonly id: string; readonly revision:
   const schedule = await context.runForRow(creatable, [insert, selectCreated], {
     ...request,
     id: newUuid(),
-    nextRunAt: nextRun(request.cron, request.timezone, new Date(context.now)).toISOString(),
+    nextRunAt: nextTime({ ...request, runAt: null }, new Date(context.now)),
     scheduleLimit: context.limits.schedules,
   })
   return { ...withEntityTag(schedule), location: `${path}/${schedule.id}` }
 }
 
-/** The operations on the schedules of a parent, except their creation. */
-function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, statements: Statements) {
-  const { listable, list, readable, retrieve, updatable, update, deletable, deletion } = statements
+/** The time from which runs are counted in the statistics of their schedule. */
+const STATISTICS_MS = 30 * 86_400_000
 
-  async function retrieveSchedule(context: RequestContext, params: Values) {
-    const schedule = await context.runForRow(readable, [retrieve], params)
-    return schedule
-  }
+/** A schedule as the API returns it: its payload is stored as JSON. */
+function withPayload<Row extends { readonly payload: string | null }>({ payload, ...schedule }: Row) {
+  return { ...schedule, payload: payload === null ? null : (JSON.parse(payload) as unknown) }
+}
+
+/** The median in seconds; null without times. */
+function medianOf(milliseconds: readonly number[]): number | null {
+  const sorted = milliseconds.toSorted((a, b) => a - b)
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  return low === undefined || high === undefined ? null : Math.round((low + high) / 2) / 1000
+}
+
+/** The value of the column; null clears it. */
+const payloadOf = (payload: unknown) =>
+  payload === undefined || payload === null ? null : JSON.stringify(payload)
+
+/** The operations on the schedules of a parent, except their creation by a POST. */
+function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, statements: Statements) {
+  const { listable, list, readable, retrieve, selectStatistics, deletable, deletion } = statements
+  const { puttable, put, updatable, update } = statements
 
   return {
     list: endpoint(contracts.list, async ({ params, query }, context) => {
       const [facts, schedules] = await context.run(listable, [list], { ...params, ...pagingOf(query) })
       listable.requireMet(facts, context)
-      return { body: pageOf(schedules, query, ({ id }) => id) }
+      const { items, nextCursor } = pageOf(schedules, query, ({ id }) => id)
+      return { body: { items: items.map(withPayload), nextCursor } }
     }),
 
     retrieve: endpoint(contracts.retrieve, async ({ params }, context) => {
-      return withEntityTag(await retrieveSchedule(context, params))
+      const since = new Date(Date.parse(context.now) - STATISTICS_MS).toISOString()
+      const [facts, [statistics], [schedule]] = await context.run(readable, [selectStatistics, retrieve], {
+        ...params,
+        since,
+      })
+      if (!schedule || !statistics) throw readable.refusal(facts, context)
+      const { milliseconds, ...counts } = statistics
+      const medianSeconds = medianOf(JSON.parse(milliseconds) as number[])
+      return withEntityTag({ ...withPayload(schedule), statistics: { ...counts, medianSeconds } })
+    }),
+
+    put: endpoint(contracts.put, async ({ params, headers, body, path }, context) => {
+      const { cron = null, runAt = null, timezone = 'UTC', enabled = true, payload } = body
+      const {
+        name = null,
+        overlap = 'allow',
+        maxRunSeconds = null,
+        pauseAfterFailures = null,
+        note = null,
+      } = body
+      const [facts, , [schedule]] = await context.run(puttable, [put, retrieve], {
+        ...params,
+        ...conditionsOf(headers),
+        name,
+        cron,
+        runAt,
+        timezone,
+        overlap,
+        maxRunSeconds,
+        pauseAfterFailures,
+        note,
+        payload: payloadOf(payload),
+        enabled: Number(enabled),
+        nextRunAt: nextTime({ cron, runAt, timezone }, new Date(context.now)),
+        scheduleLimit: context.limits.schedules,
+      })
+      puttable.requireMet(facts, context)
+      if (!schedule) throw puttable.refusal(facts, context)
+      return { ...withEntityTag(withPayload(schedule)), location: facts.isNew ? path : undefined }
     }),
 
     /**
-     * One trip or two. The next run is computed from the cron expression and the time zone: if the request resumes or
-     * changes the schedule and leaves one of them out, they are read first, and the update requires that they are the same.
+     * One trip or two. The next run is computed from the cron expression and the time zone, or from `runAt`: if the request
+     * resumes the schedule or changes one of them, the others are read first, and the update requires that the schedule is
+     * still the same.
      */
     update: endpoint(contracts.update, async ({ params, headers, body }, context) => {
-      const timezone = parent.type === 'agent' ? 'UTC' : body.timezone
-      const isComputable = body.enabled === false || (body.cron !== undefined && timezone !== undefined)
-      const seen = isComputable ? undefined : await retrieveSchedule(context, params)
-      const seenTimezone = seen && 'timezone' in seen ? seen.timezone : undefined
-      const next = { cron: body.cron ?? seen?.cron, timezone: timezone ?? seenTimezone }
+      const { enabled, ...settings } = body
+      const { cron, runAt } = settings
+      const timezone = parent.type === 'agent' ? 'UTC' : settings.timezone
+      const isComplete = runAt !== undefined || (cron !== undefined && timezone !== undefined)
+      const changesTiming = cron !== undefined || settings.timezone !== undefined || enabled === true
+      const isRead = changesTiming && !isComplete && enabled !== false
+      const seen = isRead ? await context.runForRow(readable, [retrieve], params) : undefined
+      const changes = {
+        ...settings,
+        ...(cron !== undefined && { runAt: null }),
+        ...(runAt !== undefined && { cron: null }),
+        ...('payload' in settings && { payload: payloadOf(settings.payload) }),
+      }
+      const timing: Timing = {
+        cron: runAt === undefined ? (cron ?? seen?.cron ?? null) : null,
+        runAt: cron === undefined ? (runAt ?? seen?.runAt ?? null) : null,
+        timezone: timezone ?? (seen && 'timezone' in seen ? seen.timezone : 'UTC'),
+      }
       const schedule = await context.runForRow(updatable, [update], {
         ...params,
         ...conditionsOf(headers),
-        cron: body.cron ?? null,
-        timezone: timezone ?? null,
-        enabled: body.enabled === undefined ? null : Number(body.enabled),
-        seenCron: seen?.cron ?? null,
-        seenTimezone: seenTimezone ?? null,
-        nextRunAt:
-          next.cron === undefined || next.timezone === undefined
-            ? null
-            : nextRun(next.cron, next.timezone, new Date(context.now)).toISOString(),
+        changes: JSON.stringify(changes),
+        runAt: runAt ?? null,
+        enabled: enabled === undefined ? null : Number(enabled),
+        seenRevision: seen?.revision ?? null,
+        nextRunAt: nextTime(timing, new Date(context.now)),
       })
-      return withEntityTag(schedule)
+      return withEntityTag(withPayload(schedule))
     }),
 
     remove: endpoint(contracts.remove, async ({ params, headers }, context) => {
@@ -111,6 +183,23 @@ function handlersOf<const P extends Parent>(parent: P, contracts: Contracts<P>, 
 
 export const projectSchedules = handlersOf(PROJECT, projectScheduleContracts, projectStatements)
 export const agentSchedules = handlersOf(AGENT, agentScheduleContracts, agentStatements)
+
+export const listSchedules = endpoint(listSchedulesContract, async ({ query }, context) => {
+  const { enabled, parentType = null, nextRunBefore = null } = query
+  const { isFiltered, values } = filtersOf({
+    enabled: enabled === undefined ? null : Number(enabled === 'true'),
+    parentType,
+    nextRunBefore,
+  })
+  const steps = isFiltered ? ([selectSchedules, selectLastExamined] as const) : ([selectSchedules] as const)
+  const [facts, schedules, [lastExamined] = []] = await context.run(organizationListable, steps, {
+    ...pagingOf(query),
+    ...values,
+  })
+  organizationListable.requireMet(facts, context)
+  const { items, nextCursor } = pageOf(schedules, query, ({ id }) => id)
+  return { body: { items, nextCursor: nextCursor ?? lastExamined?.id ?? null } }
+})
 
 export const previewSchedule = endpoint(previewScheduleContract, async ({ query }, context) => {
   await context.caller.requireAuthorized()

@@ -5,12 +5,7 @@ import { query } from '../../db/statement.ts'
 
 /** Joins the schedule of a run or a missed span. */
 export function isScheduleOf(dependent: typeof runs | typeof missedSpans) {
-  return and(
-    eq(schedules.organizationId, dependent.organizationId),
-    eq(schedules.parentType, dependent.parentType),
-    eq(schedules.parentId, dependent.parentId),
-    eq(schedules.id, dependent.scheduleId),
-  )
+  return and(eq(schedules.organizationId, dependent.organizationId), eq(schedules.id, dependent.scheduleId))
 }
 
 /** Of a schedule: true if its organization has a run endpoint. */

@@ -1,51 +1,90 @@
 /** The schedules of projects and agents, in SQL, written once for both types of parent. */
-import { and, asc, eq, gt, isNull, or, sql } from 'drizzle-orm'
-import type { SelectedFields } from 'drizzle-orm/sqlite-core'
+import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { now } from '../../access/guard.ts'
+import { requiring } from '../../access/preconditions.ts'
+import { unrestrictedFor } from '../../access/project.ts'
 import { newRevision } from '../../access/revision.ts'
-import { insertRow } from '../../db/rows.ts'
-import { apiKeys, deletions, schedules } from '../../db/schema.ts'
+import { asSql, excluded, indexedBy, insertRow } from '../../db/rows.ts'
+import { agents, apiKeys, deletions, projects, runs, schedules } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
+import { MOST_EXAMINED } from '../../http/paging.ts'
+import { hasParent, isAgentOf, isProjectOf } from './joins.ts'
 import {
   agentPreconditions,
+  changed,
   earlier,
   isOfParent,
   type ParentType,
   projectPreconditions,
 } from './preconditions.ts'
 
-const id = sql.placeholder('id')
 const scheduleId = sql.placeholder('scheduleId')
-const cron = sql.placeholder('cron')
-const timezone = sql.placeholder('timezone')
-/** 1 resumes the schedule, 0 pauses it, null does neither. */
+const rowLimit = sql.placeholder('rowLimit')
+const nextRunAt = sql.placeholder('nextRunAt')
+/** 1 enables the schedule, 0 pauses it; null leaves it as it is. */
 const enabled = sql.placeholder('enabled')
+
+/** The settings of a schedule, which a PUT replaces and a PATCH changes. */
+const {
+  name,
+  cron: cronColumn,
+  runAt,
+  timezone,
+  overlap,
+  maxRunSeconds,
+  pauseAfterFailures,
+  note,
+  payload,
+} = schedules
+const SETTINGS = {
+  name,
+  cron: cronColumn,
+  runAt,
+  timezone,
+  overlap,
+  maxRunSeconds,
+  pauseAfterFailures,
+  note,
+  payload,
+}
+const settingNames = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]
+const changedColumn = (name: keyof typeof SETTINGS) => changed(name, schedules[name])
+
+/** What the responses to the two creations do not have. */
+const { timezone: _, ...ownSettings } = SETTINGS
+const own = { ...ownSettings, pausedReason: schedules.pausedReason }
+
+/** The time from which runs are counted in the statistics of their schedule, and how many of them at most. */
+const since = sql.placeholder('since')
+const MOST_COUNTED = 2500
 const idempotencyKey = sql.placeholder('idempotencyKey')
 const idempotencyFingerprint = sql.placeholder('idempotencyFingerprint')
 
 /** @param fields a schedule as the API returns it when it is created. */
-function statementsOf<Fields extends SelectedFields>(
+function statementsOf<Fields extends Readonly<Record<string, SQLiteColumn | SQL.Aliased>>>(
   parentType: ParentType,
   preconditions: typeof projectPreconditions,
   fields: Fields,
 ) {
-  const { creatable, listable, readable, deletable, updatable } = preconditions
+  const { creatable, listable, readable, deletable, updatable, puttable } = preconditions
   const parentId = sql.placeholder(`${parentType}Id`)
   const { revision } = schedules
-  const state = { ...fields, pausedReason: schedules.pausedReason }
+  const state = { ...fields, ...own }
 
   const insert = guardedChange(() =>
     query.insert(schedules).select(
       creatable.rows(
         insertRow(schedules, {
           organizationId: apiKeys.organizationId,
+          id: sql.placeholder('id'),
           parentType,
           parentId,
-          id,
-          cron,
-          timezone,
+          cron: sql.placeholder('cron'),
+          timezone: sql.placeholder('timezone'),
+          overlap: 'allow',
           enabledAt: now,
-          nextRunAt: sql.placeholder('nextRunAt'),
+          nextRunAt,
           createdAt: now,
           updatedAt: now,
           idempotencyKey,
@@ -60,24 +99,68 @@ function statementsOf<Fields extends SelectedFields>(
     .select({ id: earlier.id })
     .from(earlier)
     .where(and(isOfParent(parentType, earlier), eq(earlier.idempotencyKey, idempotencyKey)))
-  const hasEqualBody = or(
+  /** A schedule that got a `runAt` since is not what the creation returns. */
+  const isCreated = or(
     isNull(schedules.idempotencyKey),
-    eq(schedules.idempotencyFingerprint, idempotencyFingerprint),
+    and(eq(schedules.idempotencyFingerprint, idempotencyFingerprint), isNotNull(schedules.cron)),
   )
   /** The schedule that this request created, or an earlier one with the same `Idempotency-Key` and an equal body. */
   const selectCreated = guarded(() =>
     listable
-      .rows({ ...fields, revision }, hasEqualBody)
+      .rows({ ...fields, revision }, isCreated)
       .innerJoin(
         schedules,
-        and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${id})`)),
+        and(isOfParent(parentType), eq(schedules.id, sql`coalesce(${earlierId}, ${sql.placeholder('id')})`)),
       ),
+  )
+
+  const setting = (name: keyof typeof SETTINGS) => sql.placeholder(name)
+  const isEqual = (name: keyof typeof SETTINGS) => sql`${schedules[name]} is ${excluded(name)}`
+  const isEqualTiming = sql`${isEqual('cron')} and ${isEqual('runAt')} and (${schedules.cron} is null or ${isEqual('timezone')})`
+  /** Of a schedule that a PUT replaces: one that the service paused stays paused. */
+  const enabledSince = sql`case when ${enabled} and ${schedules.pausedReason} is null
+    then coalesce(${schedules.enabledAt}, ${now}) end`
+  const isAsEnabled = sql`case when ${enabled} then coalesce(${schedules.enabledAt}, ${schedules.pausedReason}) is not null
+    else ${schedules.enabledAt} is null end`
+  /** Creates the schedule, or replaces its settings if one of them differs. */
+  const put = guardedChange(() =>
+    query
+      .insert(schedules)
+      .select(
+        puttable.rows(
+          insertRow(schedules, {
+            organizationId: apiKeys.organizationId,
+            id: scheduleId,
+            parentType,
+            parentId,
+            ...Object.fromEntries(settingNames.map((name) => [name, setting(name)])),
+            enabledAt: sql`case when ${enabled} then ${now} end`,
+            nextRunAt: sql`case when ${enabled} then ${nextRunAt} end`,
+            createdAt: now,
+            updatedAt: now,
+            revision: newRevision,
+          }),
+        ),
+      )
+      .onConflictDoUpdate({
+        target: [schedules.organizationId, schedules.id],
+        set: {
+          ...Object.fromEntries(settingNames.map((name) => [name, excluded(name)])),
+          enabledAt: enabledSince,
+          nextRunAt: sql`case when ${enabledSince} is null then null
+            when ${schedules.nextRunAt} is not null and ${isEqualTiming} then ${schedules.nextRunAt}
+            else ${excluded('nextRunAt')} end`,
+          updatedAt: excluded('updatedAt'),
+          revision: excluded('revision'),
+        },
+        setWhere: sql`not (${sql.join([...settingNames.map(isEqual), isAsEnabled], sql` and `)})`,
+      }),
   )
 
   const list = guarded(() =>
     query
-      .select(state)
-      .from(schedules)
+      .select(asSql(state))
+      .from(indexedBy(schedules, 'schedulesByParent'))
       .where(
         and(
           eq(schedules.organizationId, listable.organizationId),
@@ -87,10 +170,38 @@ function statementsOf<Fields extends SelectedFields>(
         ),
       )
       .orderBy(asc(schedules.id))
-      .limit(sql.placeholder('rowLimit')),
+      .limit(rowLimit),
   )
 
   const retrieve = guarded(() => readable.rows({ ...state, revision }))
+
+  const milliseconds = sql`round(1000 * (unixepoch("finishedAt", 'subsec') - unixepoch("startedAt", 'subsec')))`
+  /** In one pass: SQLite would sort all times for a median, and D1 counts each row that is sorted several times. */
+  const recent = sql`(select case count(*) when ${sql.raw(String(MOST_COUNTED))} then min("scheduledAt") else ${since} end as "since",
+      count(*) filter (where "status" <> 'skipped') as "runs",
+      count(*) filter (where "status" = 'succeeded') as "succeeded",
+      count(*) filter (where "status" = 'failed') as "failed",
+      json_group_array(${milliseconds}) filter (where "status" = 'succeeded' or "failure" = 'task') as "milliseconds"
+    from (
+      select ${runs.status}, ${runs.failure}, ${runs.scheduledAt}, ${runs.startedAt}, ${runs.finishedAt} from ${runs}
+      where ${runs.organizationId} = ${readable.organizationId} and ${runs.scheduleId} = ${scheduleId}
+        and ${runs.scheduledAt} >= ${since}
+      order by ${runs.scheduledAt} desc limit ${sql.raw(String(MOST_COUNTED))}
+    )) as "statistics"`
+  const selectStatistics = guarded(() =>
+    query
+      .select({
+        since: sql<string>`"since"`.as('since'),
+        runs: sql<number>`"runs"`.as('runs'),
+        succeeded: sql<number>`"succeeded"`.as('succeeded'),
+        failed: sql<number>`"failed"`.as('failed'),
+        /** How long each run with an outcome took, as a JSON array. */
+        milliseconds: sql<string>`"milliseconds"`.as('milliseconds'),
+      })
+      .from(recent)
+      // Without the guard, the counts of no runs would be a row.
+      .where(isNotNull(readable.organizationId)),
+  )
 
   const isNamed = and(
     eq(schedules.parentType, parentType),
@@ -100,18 +211,17 @@ function statementsOf<Fields extends SelectedFields>(
   const enabledAt = sql`case when ${enabled} is null then ${schedules.enabledAt}
     when ${enabled} then coalesce(${schedules.enabledAt}, ${now}) end`
   /** True if it was enabled and fires at the same times: then a run that is due and has not fired yet still fires. */
-  const keepsNextRun = sql`${schedules.nextRunAt} is not null and ${schedules.cron} = coalesce(${cron}, ${schedules.cron})
-    and ${schedules.timezone} = coalesce(${timezone}, ${schedules.timezone})`
-  /** Parameters that are null leave their columns unchanged. */
+  const keepsNextRun = sql`${schedules.nextRunAt} is not null and ${schedules.cron} is ${changedColumn('cron')}
+    and ${schedules.runAt} is ${changedColumn('runAt')}
+    and (${schedules.cron} is null or ${schedules.timezone} is ${changedColumn('timezone')})`
   const update = guardedChange(() =>
     query
       .update(schedules)
       .set({
-        cron: sql`coalesce(${cron}, ${schedules.cron})`,
-        timezone: sql`coalesce(${timezone}, ${schedules.timezone})`,
+        ...Object.fromEntries(settingNames.map((name) => [name, changedColumn(name)])),
         enabledAt,
         nextRunAt: sql`case when ${enabledAt} is null then null when ${keepsNextRun} then ${schedules.nextRunAt}
-          else ${sql.placeholder('nextRunAt')} end`,
+          else ${nextRunAt} end`,
         pausedReason: sql`case when ${enabled} then null else ${schedules.pausedReason} end`,
         updatedAt: sql`${now}`,
         revision: newRevision,
@@ -144,8 +254,10 @@ function statementsOf<Fields extends SelectedFields>(
     ...preconditions,
     insert,
     selectCreated,
+    put,
     list,
     retrieve,
+    selectStatistics,
     update,
     deletion: [recordDeletion, remove] as const,
   }
@@ -158,11 +270,13 @@ const times = {
   createdAt: schedules.createdAt,
   updatedAt: schedules.updatedAt,
 }
+/** That of a creation by a POST is never null. */
+const cron = sql<string>`${schedules.cron}`.as('cron')
 
 export const projectSchedules = statementsOf('project', projectPreconditions, {
   id: schedules.id,
   projectId: sql<string>`${schedules.parentId}`.as('projectId'),
-  cron: schedules.cron,
+  cron,
   timezone: schedules.timezone,
   ...times,
 })
@@ -170,6 +284,81 @@ export const projectSchedules = statementsOf('project', projectPreconditions, {
 export const agentSchedules = statementsOf('agent', agentPreconditions, {
   id: schedules.id,
   agentId: sql<string>`${schedules.parentId}`.as('agentId'),
-  cron: schedules.cron,
+  cron,
   ...times,
 })
+
+export const organizationListable = requiring([], {
+  isUnrestricted: unrestrictedFor(
+    'Lists of all schedules',
+    'List the schedules of one project or agent instead.',
+  ),
+})
+
+const isExamined = and(
+  eq(schedules.organizationId, organizationListable.organizationId),
+  gt(schedules.id, sql.placeholder('cursor')),
+)
+const examined = sql`(select * from ${schedules} where ${isExamined} order by ${schedules.id}
+  limit ${sql.placeholder('mostExamined')}) as ${schedules}`
+/** A filter that is null holds for every schedule. */
+const filters = and(
+  sql`(${enabled} is null or (${schedules.enabledAt} is not null) = ${enabled})`,
+  sql`(${sql.placeholder('parentType')} is null or ${schedules.parentType} = ${sql.placeholder('parentType')})`,
+  sql`(${sql.placeholder('nextRunBefore')} is null or ${schedules.nextRunAt} < ${sql.placeholder('nextRunBefore')})`,
+)
+const lastRunStatus = query
+  .select({ status: runs.status })
+  .from(runs)
+  .where(
+    and(
+      eq(runs.organizationId, schedules.organizationId),
+      eq(runs.scheduleId, schedules.id),
+      eq(runs.scheduledAt, schedules.lastRunAt),
+    ),
+  )
+
+/** In the order of the examined schedules: an order of its own would have to sort them all. */
+export const selectSchedules = guarded(() =>
+  query
+    .select(
+      asSql({
+        id: schedules.id,
+        projectId: parentIdOf('project').as('projectId'),
+        agentId: parentIdOf('agent').as('agentId'),
+        name: schedules.name,
+        cron: schedules.cron,
+        runAt: schedules.runAt,
+        timezone: schedules.timezone,
+        enabledAt: schedules.enabledAt,
+        pausedReason: schedules.pausedReason,
+        nextRunAt: schedules.nextRunAt,
+        lastRunAt: schedules.lastRunAt,
+        lastRunStatus: sql<'pending' | 'delivered' | 'succeeded' | 'failed' | null>`${lastRunStatus}`.as(
+          'lastRunStatus',
+        ),
+      }),
+    )
+    .from(examined)
+    .leftJoin(projects, isProjectOf(schedules))
+    .leftJoin(agents, isAgentOf(schedules))
+    .where(and(filters, hasParent))
+    .limit(rowLimit),
+)
+
+function parentIdOf(type: ParentType) {
+  return sql<
+    string | null
+  >`case ${schedules.parentType} when ${sql.raw(`'${type}'`)} then ${schedules.parentId} end`
+}
+
+/** No row if all schedules after the cursor were examined. */
+export const selectLastExamined = guarded(() =>
+  query
+    .select({ id: schedules.id })
+    .from(schedules)
+    .where(isExamined)
+    .orderBy(asc(schedules.id))
+    .limit(1)
+    .offset(MOST_EXAMINED - 1),
+)

@@ -5,26 +5,21 @@
  * that ticks that are repeated, concurrent, late or lost fire no instant twice and lose none. If several instants of a
  * schedule passed since the last tick, the latest fires, and the others are recorded as skipped later, in pages
  * (record-missed.ts). The id of a run is derived from its schedule and instant (run-id.ts). If the organization has a run
- * endpoint, the tick puts the run into a queue, from which delivery/consumer.ts sends it; `sendAfter` is set, so that a run
- * that the queue lost is put into it again (delivery/outbox.ts). Without a run endpoint, the run stays pending until a client
+ * endpoint, the tick puts the run into a queue, from which delivery/consumer.ts sends it; `checkAt` is set, so that a run
+ * that the queue lost is put into it again (delivery/check-runs.ts). Without a run endpoint, the run stays pending until a client
  * pulls and acknowledges it.
  */
 import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
-import { latestRun, nextRun } from '../../../cron/next-run.ts'
+import { latestRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
-import { excluded, insertRow, jsonRows } from '../../../db/rows.ts'
+import { excluded, insertRow, type JsonRows, jsonRows } from '../../../db/rows.ts'
 import { agents, lastTick, missedSpans, projects, runEndpoints, runs, schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
 import { enqueueByEndpoint, FIRST_LEASE_MS } from '../../../queue.ts'
-import {
-  hasParent,
-  hasRunEndpoint,
-  isAgentOf,
-  isProjectOf,
-  parentArchivedAt,
-  runCreatedAt,
-} from '../joins.ts'
+import { hasParent, isAgentOf, isProjectOf, parentArchivedAt } from '../joins.ts'
+import { nextTime } from '../timing.ts'
+import { isFired, newRun } from './new-run.ts'
 import { runIdOf } from './run-id.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
@@ -36,13 +31,12 @@ const TICK_MS = 60_000
 
 const now = sql.placeholder('now')
 
-/** A schedule with what its next run is computed from. An update requires that both are unchanged. */
+/** A schedule with what its next run is computed from. An update requires that this is unchanged. */
 export const scheduleFields = {
   organizationId: schedules.organizationId,
-  parentType: schedules.parentType,
-  parentId: schedules.parentId,
   id: schedules.id,
   cron: schedules.cron,
+  runAt: schedules.runAt,
   timezone: schedules.timezone,
 }
 export const SCHEDULE_COLUMNS = Object.keys(scheduleFields) as (keyof typeof scheduleFields)[]
@@ -77,13 +71,16 @@ type DueSchedule = NonNullable<(typeof selectDue)['row']>
 
 const claims = jsonRows('claims', ...SCHEDULE_COLUMNS, 'dueAt', 'scheduledAt', 'runId', 'nextRunAt')
 
-/** Joins the schedule of a claim, unless another tick fired it or a request changed it since it was read. */
-const isClaimed = and(
-  claims.matches(schedules, ...SCHEDULE_COLUMNS),
-  eq(schedules.nextRunAt, claims.column('dueAt')),
-)
+/** Joins the schedule of a row, if a request has not changed when it fires since it was read. */
+export function isAsRead(rows: JsonRows<'organizationId' | 'id' | 'timezone' | 'cron' | 'runAt'>) {
+  return and(
+    rows.matches(schedules, 'organizationId', 'id', 'timezone'),
+    sql`${schedules.cron} is ${rows.column('cron')} and ${schedules.runAt} is ${rows.column('runAt')}`,
+  )
+}
 
-const isParentActive = isNull(parentArchivedAt)
+/** Joins the schedule of a claim, unless another tick fired it or a request changed it since it was read. */
+const isClaimed = and(isAsRead(claims), eq(schedules.nextRunAt, claims.column('dueAt')))
 
 export const insertRuns = unguarded(() =>
   query
@@ -91,19 +88,10 @@ export const insertRuns = unguarded(() =>
     .select(
       query
         .select(
-          insertRow(runs, {
-            organizationId: schedules.organizationId,
-            scheduleId: schedules.id,
+          newRun({
             scheduledAt: claims.column('scheduledAt'),
             id: claims.column('runId'),
-            parentType: schedules.parentType,
-            parentId: schedules.parentId,
-            status: sql`case when ${isParentActive} then 'pending' else 'skipped' end`,
-            attempts: sql`0`,
-            lastError: sql`case when not ${isParentActive} then 'The ' || ${schedules.parentType} || ' was archived.' end`,
-            sendAfter: sql`case when ${isParentActive} and ${hasRunEndpoint} then ${sql.placeholder('leaseExpiresAt')} end`,
-            createdAt: runCreatedAt,
-            updatedAt: now,
+            isParentActive: isNull(parentArchivedAt),
           }),
         )
         .from(claims.table)
@@ -117,7 +105,7 @@ export const insertRuns = unguarded(() =>
       organizationId: runs.organizationId,
       id: runs.id,
       attempts: runs.attempts,
-      sendAfter: runs.sendAfter,
+      checkAt: runs.checkAt,
     }),
 )
 
@@ -159,16 +147,20 @@ const firedAt = query
       eq(runs.organizationId, schedules.organizationId),
       eq(runs.scheduleId, schedules.id),
       eq(runs.scheduledAt, claims.column('scheduledAt')),
-      sql`${runs.status} <> 'skipped'`,
+      isFired,
     ),
   )
 
-/** The columns that change with the next run. A schedule without a next run is paused. */
+/**
+ * The columns that change with the next run. A schedule that fires once has no next run after that; a cron expression without
+ * a next run pauses the schedule.
+ */
 export function storingNextRun(nextRunAt: SQL) {
+  const isUncomputable = sql`${nextRunAt} is null and ${schedules.cron} is not null`
   return {
     nextRunAt: sql`${nextRunAt}`,
-    enabledAt: sql`case when ${nextRunAt} is not null then ${schedules.enabledAt} end`,
-    pausedReason: sql`case when ${nextRunAt} is null
+    enabledAt: sql`case when not (${isUncomputable}) then ${schedules.enabledAt} end`,
+    pausedReason: sql`case when ${isUncomputable}
       then 'The next run could not be computed. Change the cron expression or the time zone.' end`,
   }
 }
@@ -209,10 +201,10 @@ export async function fireSchedules(
     const [fired, , , next] = await runBatch(DB, [insertRuns, insertMissedSpans, updateNextRuns, selectDue], {
       ...values,
       // A late tick, or the last page of a long one, gives the queue as much time.
-      leaseExpiresAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
+      checkAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
       ...claims.values(claimed),
     })
-    const toSend = fired.filter(({ sendAfter }) => sendAfter !== null)
+    const toSend = fired.filter(({ checkAt }) => checkAt !== null)
     const slow = new Set(due.flatMap(({ organizationId, isSlow }) => (isSlow ? [organizationId] : [])))
     try {
       await enqueueByEndpoint(queues, toSend, ({ organizationId }) => slow.has(organizationId))
@@ -231,13 +223,10 @@ function claimOf(
   const { cron, timezone, dueAt } = schedule
   let [scheduledAt, nextRunAt]: [string, string | null] = [dueAt, null]
   try {
-    const due = new Date(dueAt)
-    let next = nextRun(cron, timezone, due)
-    if (next <= now) {
-      scheduledAt = latestRun(cron, timezone, next, now).toISOString()
-      next = nextRun(cron, timezone, now)
-    }
-    nextRunAt = next.toISOString()
+    const next = nextTime(schedule, new Date(dueAt))
+    const isMissed = cron !== null && next !== null && next <= now.toISOString()
+    if (isMissed) scheduledAt = latestRun(cron, timezone, new Date(next), now).toISOString()
+    nextRunAt = isMissed ? nextTime(schedule, now) : next
   } catch (error) {
     // The runtime may no longer know the time zone. The schedule is paused, and the others still fire.
     console.error(JSON.stringify({ scheduleId: schedule.id, failure: describeFailure(error) }))

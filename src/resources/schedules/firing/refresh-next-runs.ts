@@ -4,14 +4,14 @@
  * tick, so the next run of each schedule is compared instead.
  */
 import { and, asc, sql } from 'drizzle-orm'
-import { nextRun } from '../../../cron/next-run.ts'
 import type { TickEnvironment } from '../../../db/database.ts'
 import { describeFailure } from '../../../db/failures.ts'
 import { duePass, insertPass, movedOn, movePass, NEXT_RUNS_PASS } from '../../../db/pass.ts'
 import { jsonRows } from '../../../db/rows.ts'
 import { schedules } from '../../../db/schema.ts'
 import { query, runBatch, unguarded, type Value } from '../../../db/statement.ts'
-import { SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fire.ts'
+import { nextTime } from '../timing.ts'
+import { isAsRead, SCHEDULE_COLUMNS, scheduleFields, storingNextRun } from './fire.ts'
 
 /** A page fits into the 10 ms of CPU that a tick has on the Workers Free plan. */
 const PAGE_SIZE = 100
@@ -19,9 +19,8 @@ const PAGE_SIZE = 100
 const PAGES_A_TICK = 7
 
 /** The primary key: the order of the pass. Its cursor is a JSON array of the values. */
-const key = [schedules.organizationId, schedules.parentType, schedules.parentId, schedules.id]
-const cursorOf = ({ organizationId, parentType, parentId, id }: Schedule) =>
-  JSON.stringify([organizationId, parentType, parentId, id])
+const key = [schedules.organizationId, schedules.id]
+const cursorOf = ({ organizationId, id }: Schedule) => JSON.stringify([organizationId, id])
 const START = JSON.stringify(key.map(() => ''))
 
 /** NULL: after the last schedule. */
@@ -58,7 +57,8 @@ export const storeNextRuns = unguarded(() =>
     .from(refreshed.table)
     .where(
       and(
-        refreshed.matches(schedules, ...SCHEDULE_COLUMNS, 'enabledAt'),
+        isAsRead(refreshed),
+        refreshed.matches(schedules, 'enabledAt'),
         sql`${schedules.nextRunAt} is ${refreshed.column('nextRunAt')}`,
       ),
     ),
@@ -90,13 +90,13 @@ export async function refreshNextRuns({ DB }: TickEnvironment, instant: Date): P
 
 /** The schedule with its new next run; empty if the next run stays the same. */
 function refresh(schedule: Schedule, now: string): (Schedule & { newNextRunAt: Value })[] {
-  const { id, cron, timezone, enabledAt, lastRunAt, nextRunAt, updatedAt } = schedule
+  const { id, enabledAt, lastRunAt, nextRunAt, updatedAt } = schedule
   // fireSchedules handles schedules that are due. A change or a run after the time of a late tick computed a newer next run.
   const isDue = nextRunAt !== null && nextRunAt <= now
   const isNewer = nextRunAt !== null && (updatedAt > now || (lastRunAt !== null && lastRunAt > now))
   if (enabledAt === null || isDue || isNewer) return []
   try {
-    const newNextRunAt = nextRun(cron, timezone, new Date(now)).toISOString()
+    const newNextRunAt = nextTime(schedule, new Date(now))
     return newNextRunAt === nextRunAt ? [] : [{ ...schedule, newNextRunAt }]
   } catch (error) {
     // The runtime may no longer know the time zone. The schedule is paused.

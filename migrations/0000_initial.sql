@@ -189,9 +189,15 @@ CREATE TABLE `runs` (
 	`parentType` text NOT NULL,
 	`parentId` text NOT NULL,
 	`status` text NOT NULL,
+	`failure` text,
 	`attempts` integer NOT NULL,
 	`lastError` text,
-	`sendAfter` text,
+	`claimId` text,
+	`checkAt` text,
+	`startedAt` text,
+	`finishedAt` text,
+	`message` text,
+	`sessionId` text,
 	`createdAt` text NOT NULL,
 	`updatedAt` text NOT NULL,
 	`idempotencyKey` text,
@@ -200,15 +206,21 @@ CREATE TABLE `runs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `runsBySchedule` ON `runs` (`organizationId`,`scheduleId`,`scheduledAt`);--> statement-breakpoint
 CREATE INDEX `runsPending` ON `runs` (`organizationId`,`id`) WHERE "status" = 'pending';--> statement-breakpoint
-CREATE INDEX `runsToSend` ON `runs` (`sendAfter`) WHERE "sendAfter" is not null;--> statement-breakpoint
+CREATE INDEX `runsToPull` ON `runs` (`organizationId`,`id`,`parentType`,`parentId`) WHERE "status" = 'pending' and "checkAt" is null;--> statement-breakpoint
+CREATE INDEX `runsToCheck` ON `runs` (`checkAt`) WHERE "checkAt" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `runsByIdempotencyKey` ON `runs` (`organizationId`,`scheduleId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
 CREATE TABLE `schedules` (
 	`organizationId` text NOT NULL,
+	`id` text NOT NULL,
 	`parentType` text NOT NULL,
 	`parentId` text NOT NULL,
-	`id` text NOT NULL,
-	`cron` text NOT NULL,
+	`name` text,
+	`cron` text,
+	`runAt` text,
 	`timezone` text NOT NULL,
+	`overlap` text DEFAULT 'allow' NOT NULL,
+	`maxRunSeconds` integer,
+	`pauseAfterFailures` integer,
 	`enabledAt` text,
 	`lastRunAt` text,
 	`nextRunAt` text,
@@ -218,9 +230,12 @@ CREATE TABLE `schedules` (
 	`idempotencyFingerprint` text,
 	`pausedReason` text,
 	`revision` text DEFAULT '0' NOT NULL,
-	PRIMARY KEY(`organizationId`, `parentType`, `parentId`, `id`)
+	`note` text,
+	`payload` text,
+	PRIMARY KEY(`organizationId`, `id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE INDEX `schedulesByParent` ON `schedules` (`organizationId`,`parentType`,`parentId`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `schedulesByIdempotencyKey` ON `schedules` (`organizationId`,`parentType`,`parentId`,`idempotencyKey`) WHERE "idempotencyKey" is not null;--> statement-breakpoint
 CREATE INDEX `schedulesDue` ON `schedules` (`nextRunAt`) WHERE "nextRunAt" is not null;--> statement-breakpoint
 CREATE TABLE `sessionFiles` (

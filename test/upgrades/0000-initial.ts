@@ -116,7 +116,7 @@ export const REPLACED_PICTURE = `profile-pictures/${ACME}/${uuid(703)}`
 export const UPLOADING_PICTURE = `profile-pictures/${ACME}/${uuid(704)}`
 
 export const initial: SchemaVersion = {
-  migration: '0000_schema.sql',
+  migration: '0000_initial.sql',
 
   rows: {
     organizations: [
@@ -206,7 +206,20 @@ export const initial: SchemaVersion = {
         ...enabled,
         nextRunAt: '2026-03-29T00:15:00.000Z',
       }),
-      schedule(ACME, 'project', WEBSITE, uuid(404), '@daily', { lastRunAt: CHANGED }),
+      schedule(ACME, 'project', WEBSITE, uuid(404), '@daily', {
+        lastRunAt: CHANGED,
+        name: 'Nightly – é',
+        overlap: 'skip',
+        maxRunSeconds: 3600,
+        pauseAfterFailures: 3,
+        note: 'Ask Ada.',
+        payload: '{"branch":"main","depth":[1,2.5,null]}',
+      }),
+      schedule(ACME, 'project', WEBSITE, uuid(406), null, {
+        ...enabled,
+        runAt: '2026-03-29T09:00:00.000Z',
+        nextRunAt: '2026-03-29T09:00:00.000Z',
+      }),
       schedule(ACME, 'project', GONE, uuid(405), '@hourly', {
         ...enabled,
         nextRunAt: '2026-03-29T10:00:00.000Z',
@@ -221,7 +234,7 @@ export const initial: SchemaVersion = {
       }),
       schedule(ACME, 'agent', REVIEWER, uuid(413), '*/5 * * * *', {
         lastRunAt: CHANGED,
-        pausedReason: '20 runs in a row failed. The last error: The status was 500.',
+        pausedReason: '20 runs in a row failed. The last failure (delivery): The status was 500.',
       }),
       schedule(GLOBEX, 'project', MOBILE, HOURLY, '0 * * * *', {
         ...enabled,
@@ -229,12 +242,29 @@ export const initial: SchemaVersion = {
       }),
     ],
     runs: [
-      run(HOURLY, '2026-03-28T01:00:00.000Z', 'delivered', { attempts: 2, lastError: 'The status was 503.' }),
-      run(HOURLY, '2026-03-28T02:00:00.000Z', 'failed', { attempts: 6, lastError: 'The status was 500.' }),
+      run(HOURLY, '2026-03-28T01:00:00.000Z', 'delivered', {
+        attempts: 2,
+        lastError: 'The status was 503.',
+        startedAt: '2026-03-28T01:02:00.000Z',
+        claimId: uuid(451),
+        checkAt: '2026-03-29T12:00:00.000Z',
+      }),
+      run(HOURLY, '2026-03-28T01:30:00.000Z', 'succeeded', {
+        attempts: 1,
+        startedAt: '2026-03-28T01:30:01.000Z',
+        finishedAt: '2026-03-28T01:31:00.000Z',
+        message: 'Built 14 pages.',
+        sessionId: CHECKOUT,
+      }),
+      run(HOURLY, '2026-03-28T02:00:00.000Z', 'failed', {
+        attempts: 6,
+        failure: 'delivery',
+        lastError: 'The status was 500.',
+      }),
       run(HOURLY, '2026-03-28T03:00:00.000Z', 'skipped', { lastError: 'The run was missed.' }),
       run(HOURLY, '2026-03-28T04:00:00.000Z', 'pending', {
         attempts: 1,
-        sendAfter: '2026-03-28T04:15:00.000Z',
+        checkAt: '2026-03-28T04:15:00.000Z',
       }),
       run(HOURLY, '2026-03-28T04:30:12.345Z', 'pending', { idempotencyKey: 'now-1' }),
       run(uuid(412), '2026-03-28T05:00:00.000Z', 'pending', { parentType: 'agent', parentId: REVIEWER }),
@@ -427,10 +457,21 @@ function schedule(
   parentType: 'project' | 'agent',
   parentId: string,
   id: string,
-  cron: string,
+  cron: string | null,
   values: object,
 ) {
-  return { organizationId, parentType, parentId, id, cron, timezone: 'UTC', ...times, revision, ...values }
+  return {
+    organizationId,
+    parentType,
+    parentId,
+    id,
+    cron,
+    timezone: 'UTC',
+    overlap: 'allow',
+    ...times,
+    revision,
+    ...values,
+  }
 }
 
 /** A run of Acme. */

@@ -1,0 +1,119 @@
+/**
+ * Checks the runs whose `checkAt` has come. A pending run is put into a queue: a retry, or a run that the queue lost. The claim of
+ * an active run has ended, so the run is pending again; or its time is over, so it has failed.
+ */
+import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
+import type { TickEnvironment } from '../db/database.ts'
+import { jsonRows } from '../db/rows.ts'
+import { runEndpoints, runs, schedules } from '../db/schema.ts'
+import { query, runBatch, unguarded } from '../db/statement.ts'
+import { enqueueByEndpoint } from '../queue.ts'
+import { deadlineOf } from '../resources/schedules/firing/new-run.ts'
+import { isRunEndpointOf, isScheduleOf } from '../resources/schedules/joins.ts'
+import { failuresOf, pauseFailing } from './consumer.ts'
+
+const PAGE_SIZE = 1000
+const PAGES_A_TICK = 30
+
+/** How long the queue has to deliver a run before the run is put into it again. */
+const LEASE_MS = 15 * 60_000
+
+const now = sql.placeholder('now')
+
+export const selectToCheck = unguarded(() =>
+  query
+    .select({
+      organizationId: sql<string>`${runs.organizationId}`.as('organizationId'),
+      id: runs.id,
+      scheduleId: runs.scheduleId,
+      status: runs.status,
+      attempts: runs.attempts,
+      checkAt: runs.checkAt,
+      claimId: runs.claimId,
+      maxRunSeconds: schedules.maxRunSeconds,
+      deadline: deadlineOf(runs.startedAt).as('deadline'),
+      hasEndpoint: sql<0 | 1>`${isNotNull(runEndpoints.organizationId)}`.as('hasEndpoint'),
+      isSlow: sql<0 | 1>`coalesce(${runEndpoints.slowUntil} > ${now}, false)`.as('isSlow'),
+    })
+    .from(runs)
+    .leftJoin(schedules, isScheduleOf(runs))
+    .leftJoin(runEndpoints, isRunEndpointOf(runs))
+    .where(lte(runs.checkAt, now))
+    .orderBy(asc(runs.checkAt))
+    .limit(PAGE_SIZE),
+)
+
+type RunToCheck = NonNullable<(typeof selectToCheck)['row']>
+
+const checked = jsonRows(
+  'checked',
+  'organizationId',
+  'id',
+  'checkAt',
+  'status',
+  'newStatus',
+  'failure',
+  'lastError',
+  'newCheckAt',
+)
+const isEnding = sql`${checked.column('status')} = 'delivered'`
+const isReleased = sql`${isEnding} and ${checked.column('newStatus')} = 'pending'`
+
+/** Skips runs that changed since they were read. */
+export const storeChecked = unguarded(() =>
+  query
+    .update(runs)
+    .set({
+      status: sql`${checked.column('newStatus')}`,
+      failure: sql`${checked.column('failure')}`,
+      lastError: sql`coalesce(${checked.column('lastError')}, ${runs.lastError})`,
+      claimId: sql`case when not (${isReleased}) then ${runs.claimId} end`,
+      startedAt: sql`case when not (${isReleased}) then ${runs.startedAt} end`,
+      finishedAt: sql`case when ${checked.column('newStatus')} = 'failed' then ${now} end`,
+      checkAt: sql`${checked.column('newCheckAt')}`,
+      updatedAt: sql`case when ${isEnding} then ${now} else ${runs.updatedAt} end`,
+    })
+    .from(checked.table)
+    .where(
+      and(
+        checked.matches(runs, 'organizationId', 'id', 'status'),
+        eq(runs.checkAt, checked.column('checkAt')),
+      ),
+    ),
+)
+
+/** Checks some pages. If a lease is not stored after the queue took the runs, they are sent twice and not lost. */
+export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Date): Promise<void> {
+  const values = { now: instant.toISOString() }
+  const leaseExpiresAt = new Date(instant.getTime() + LEASE_MS).toISOString()
+  let [toCheck] = await runBatch(DB, [selectToCheck], values)
+  for (let page = 0; toCheck.length > 0 && page < PAGES_A_TICK; page++) {
+    const sendable = toCheck.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
+    await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1)
+    const found = toCheck.map((run) => ({ ...run, ...checkedOf(run, values.now, leaseExpiresAt) }))
+    const failed = found.filter(({ failure }) => failure !== null)
+    ;[, , toCheck] = await runBatch(DB, [storeChecked, pauseFailing, selectToCheck], {
+      ...values,
+      ...checked.values(found),
+      ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
+    })
+  }
+}
+
+/** What becomes of the run. */
+function checkedOf(
+  { status, hasEndpoint, claimId, deadline, maxRunSeconds }: RunToCheck,
+  now: string,
+  lease: string,
+) {
+  const unchanged = { newStatus: status as string, failure: null, lastError: null, newCheckAt: null }
+  // Without a run endpoint, a run waits to be pulled.
+  if (status === 'pending') return { ...unchanged, newCheckAt: hasEndpoint ? lease : null }
+  if (deadline !== null && deadline <= now) {
+    const lastError = `The run had no outcome within ${maxRunSeconds} seconds.`
+    return { ...unchanged, newStatus: 'failed', failure: 'timeout', lastError }
+  }
+  if (claimId !== null) return { ...unchanged, newStatus: 'pending' }
+  // `maxRunSeconds` has changed since the run was taken.
+  return { ...unchanged, newCheckAt: deadline }
+}

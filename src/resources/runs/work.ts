@@ -1,0 +1,83 @@
+/** What a run endpoint receives, and a worker that claims a run: the run with the work of its schedule. */
+import { type SQL, sql } from 'drizzle-orm'
+import { runs, schedules } from '../../db/schema.ts'
+
+/** How many earlier runs are examined for one that was not skipped. */
+const MOST_SKIPPED = 100
+
+/** The run before, as JSON; NULL if there is none. */
+const previous = sql<
+  string | null
+>`(select json_object('id', "id", 'scheduledAt', "scheduledAt", 'status', "status",
+    'failure', "failure", 'message', "message", 'sessionId', "sessionId")
+  from (
+    select * from ${runs} as "earlier"
+    where "earlier"."organizationId" = ${runs.organizationId} and "earlier"."scheduleId" = ${runs.scheduleId}
+      and "earlier"."scheduledAt" < ${runs.scheduledAt}
+    order by "earlier"."scheduledAt" desc limit ${sql.raw(String(MOST_SKIPPED))}
+  ) where "status" <> 'skipped' limit 1)`
+
+/** Of a parent of a run or schedule: its ID, if it is of the type. */
+export function parentIdOf(type: 'project' | 'agent'): SQL<string | null> {
+  return sql<string | null>`case ${runs.parentType} when ${sql.raw(`'${type}'`)} then ${runs.parentId} end`
+}
+
+/** The columns of a run that is joined to its schedule. */
+export const workFields = {
+  id: sql<string>`${runs.id}`.as('id'),
+  scheduleId: runs.scheduleId,
+  name: schedules.name,
+  projectId: parentIdOf('project').as('projectId'),
+  agentId: parentIdOf('agent').as('agentId'),
+  cron: schedules.cron,
+  runAt: schedules.runAt,
+  timezone: schedules.timezone,
+  scheduledAt: runs.scheduledAt,
+  payload: schedules.payload,
+  attempts: runs.attempts,
+  previous: previous.as('previous'),
+}
+
+interface WorkRow {
+  readonly id: string
+  readonly scheduleId: string
+  readonly name: string | null
+  readonly projectId: string | null
+  readonly agentId: string | null
+  readonly cron: string | null
+  readonly runAt: string | null
+  readonly timezone: string
+  readonly scheduledAt: string
+  readonly payload: string | null
+  readonly attempts: number
+  readonly previous: string | null
+}
+
+/** The run as the API describes it. */
+export function workOf(row: WorkRow) {
+  const { id, scheduleId, name, projectId, agentId, cron, runAt, timezone, scheduledAt } = row
+  const parse = (json: string | null) => (json === null ? null : JSON.parse(json))
+  return {
+    id,
+    scheduleId,
+    name,
+    projectId,
+    agentId,
+    cron,
+    runAt,
+    timezone,
+    scheduledAt,
+    payload: parse(row.payload) as unknown,
+    attempt: row.attempts + 1,
+    previous: parse(row.previous) as PreviousRun | null,
+  }
+}
+
+interface PreviousRun {
+  readonly id: string
+  readonly scheduledAt: string
+  readonly status: 'pending' | 'delivered' | 'succeeded' | 'failed'
+  readonly failure: 'delivery' | 'task' | 'timeout' | null
+  readonly message: string | null
+  readonly sessionId: string | null
+}
