@@ -1,7 +1,7 @@
 /** Calls the seven core operations on the demo workspace of a running `npm run dev`. */
 import { describeScript, parsed, withService } from '../scripts/command-line.ts'
 import { readDemo, serviceOf } from '../scripts/service.ts'
-import { createWorkspaceClient } from './index.ts'
+import { createWorkspaceClient } from './src/index.ts'
 
 const command = parsed(
   withService(

@@ -10,7 +10,7 @@ import { ROOT } from './wrangler.ts'
 const options = parsed(
   describeScript(
     'openapi',
-    'Writes public/openapi.json and client/api.d.ts from the contracts of the operations.',
+    'Writes public/openapi.json and client/src/api.ts from the contracts of the operations.',
     ['', '--check'],
   ).option('--check', 'write nothing; fail if the files are not in step'),
 ).opts()
@@ -24,7 +24,7 @@ const types = astToString(await openapiTS(document))
 
 writeOrCheck(join('public', 'openapi.json'), document)
 writeOrCheck(
-  join('client', 'api.d.ts'),
+  join('client', 'src', 'api.ts'),
   `/** Generated from the OpenAPI document by \`npm run openapi\`. */\n\n${types}`,
 )
 

@@ -2,7 +2,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { createWorkspaceClient, retrying } from '../client/index.ts'
+import { createWorkspaceClient, retrying } from '../client/src/index.ts'
 import worker from '../src/index.ts'
 import { ORIGIN } from './support/api.ts'
 import { databaseWith } from './support/bindings.ts'

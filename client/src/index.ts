@@ -1,8 +1,8 @@
 /** A typed client. Its types are generated from the OpenAPI document: `npm run openapi` renews them. */
 import createClient, { type Client, type ClientOptions } from 'openapi-fetch'
-import type { paths } from './api.d.ts'
+import type { paths } from './api.ts'
 
-export type { components, operations, paths } from './api.d.ts'
+export type { components, operations, paths } from './api.ts'
 export { retrying } from './retrying.ts'
 
 /**
