@@ -7,7 +7,7 @@ import { ROOT } from './wrangler.ts'
 const options = parsed(
   describeScript(
     'dependencies',
-    'Writes docs/dependencies.md: the packages of the Worker, packages with install scripts, and licences.',
+    'Writes docs/dependencies.md: the packages of the Worker and of the client, packages with install scripts, and licences.',
     ['', '--check'],
   ).option('--check', 'write nothing; fail if the file is not in step'),
 ).opts()
@@ -40,7 +40,8 @@ function closure(names: readonly string[], known = new Set<string>()): Set<strin
   return known
 }
 
-const ofWorker = [...closure(Object.keys(packages['']?.dependencies ?? {}))].sort()
+const dependenciesOf = (folder: string) =>
+  [...closure(Object.keys(packages[folder]?.dependencies ?? {}))].sort()
 const withScripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript)
 const licences = new Map<string, number>()
 for (const [, { license, optional }] of installed) {
@@ -49,6 +50,14 @@ for (const [, { license, optional }] of installed) {
 }
 
 const row = (...cells: readonly (string | number | undefined)[]) => `| ${cells.join(' | ')} |`
+const tableOf = (folder: string) =>
+  [
+    row('package', 'version', 'licence'),
+    row('---', '---', '---'),
+    ...dependenciesOf(folder).map((name) =>
+      row(name, packages[MODULES + name]?.version, packages[MODULES + name]?.license),
+    ),
+  ].join('\n')
 const text = `# Dependencies
 
 Generated from package-lock.json by \`npm run dependencies\`. Versions are exact, and the lock file has a checksum of each package.
@@ -58,9 +67,13 @@ Generated from package-lock.json by \`npm run dependencies\`. Versions are exact
 The \`dependencies\` of package.json and the packages that they depend on. zod-openapi generates the OpenAPI document at build
 time, and argparse belongs to the command of js-yaml; both are not in the bundle.
 
-${row('package', 'version', 'licence')}
-${row('---', '---', '---')}
-${ofWorker.map((name) => row(name, packages[MODULES + name]?.version, packages[MODULES + name]?.license)).join('\n')}
+${tableOf('')}
+
+## The client
+
+The packages that an installation of the client brings.
+
+${tableOf('client')}
 
 ## Install scripts
 

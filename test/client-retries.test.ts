@@ -1,22 +1,11 @@
 /** The client's `retrying`, on a service whose database fails. */
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { createWorkspaceClient, retrying } from '../client/src/index.ts'
-import worker from '../src/index.ts'
 import { ORIGIN } from './support/api.ts'
 import { databaseWith } from './support/bindings.ts'
+import { serve } from './support/client.ts'
 import { Workspace } from './support/workspace.ts'
-
-/** The request with the length of its body, which every client sends. */
-async function asSent(request: Request): Promise<Request> {
-  const body = await request.arrayBuffer()
-  if (body.byteLength === 0) return request
-  const { method, url } = request
-  const headers = new Headers(request.headers)
-  headers.set('Content-Length', String(body.byteLength))
-  return new Request(url, { method, headers, body })
-}
 
 /** A service of which each answer of the list is made to fail: before the work, or after it. */
 async function failing(...failures: readonly ('before' | 'after' | undefined)[]) {
@@ -31,10 +20,7 @@ async function failing(...failures: readonly ('before' | 'after' | undefined)[])
       if (failure === 'after') throw new Error('D1_ERROR: D1 DB is overloaded. Requests queued for too long.')
       return results
     })
-    const context = createExecutionContext()
-    const response = await worker.fetch((await asSent(request)) as never, { ...env, DB }, context)
-    await waitOnExecutionContext(context)
-    return response
+    return serve(request, { DB })
   }
   const wait = async (ms: number) => {
     pauses.push(ms)
@@ -122,5 +108,23 @@ describe('retrying', () => {
     expect(await attempt('POST', async () => new Response('', { status: 429 }))).toBe(2)
     expect(await attempt('PUT', lost)).toBe(2)
     expect(await attempt('POST', lost)).toBe(1)
+  })
+
+  it.each([
+    ['/v1/runs/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/acknowledge', 2],
+    ['/v1/runs/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/complete', 2],
+    ['/v1/runs/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/renew', 2],
+    ['/v1/projects/website/environment-variables/lease', 2],
+    ['/v1/runs/claim', 1],
+    ['/v1/api-keys/0198c2a4-7e00-7a1b-8c2d-3e4f5a6b7c81/rotate', 1],
+  ])('after a lost response sends POST %s %i times', async (path, attempts) => {
+    let asked = 0
+    const fetch = async () => {
+      if (asked++ === 0) throw new TypeError('Network connection lost.')
+      return new Response('done')
+    }
+    const request = new Request(ORIGIN + path, { method: 'POST', body: '{}' })
+    await retrying({ fetch, wait: async () => {} })(request).catch(() => {})
+    expect(asked).toBe(attempts)
   })
 })

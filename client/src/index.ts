@@ -1,18 +1,13 @@
-/** A typed client. Its types are generated from the OpenAPI document: `npm run openapi` renews them. */
-import createClient, { type Client, type ClientOptions } from 'openapi-fetch'
-import type { paths } from './api.ts'
-
+/** The public names of the package. */
 export type { components, operations, paths } from './api.ts'
-export { retrying } from './retrying.ts'
-
-/**
- * @param baseUrl the origin of a deployment, with `/api/public-api` if it is reached under the prefix.
- * @param options `fetch`, where requests go another way: through the service binding of a Worker, or `retrying()`.
- */
-export function createWorkspaceClient(
-  baseUrl: string,
-  apiKey: string,
-  options: Pick<ClientOptions, 'fetch'> = {},
-): Client<paths> {
-  return createClient<paths>({ ...options, baseUrl, headers: { Authorization: `Bearer ${apiKey}` } })
-}
+export { createWorkspaceClient, type WorkspaceClient } from './client.ts'
+export { dataOf, type Result, WorkspaceApiError } from './errors.ts'
+export { type ItemOf, items, type ListPath } from './items.ts'
+export { createLeaseKey, type LeaseKey, leaseVariables, openLease, type SealedLease } from './lease.ts'
+export { type RetryOptions, retrying } from './retrying.ts'
+export {
+  type ScheduleRunMessage,
+  verifyWebhook,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './webhook.ts'

@@ -3,8 +3,10 @@
 const MOST_ATTEMPTS = 5
 const FIRST_PAUSE_MS = 1000
 const SAFE_METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']
+/** The last segment of each POST that is safe without an `Idempotency-Key`. `claim` is not: it claims further runs. */
+const SAFE_POST = /\/(acknowledge|complete|renew|lease)$/
 
-interface Options {
+export interface RetryOptions {
   readonly fetch?: (request: Request) => Promise<Response>
   /** How to wait, in milliseconds. */
   readonly wait?: (ms: number) => Promise<void>
@@ -14,7 +16,10 @@ interface Options {
  * @returns a `fetch` for `createWorkspaceClient`: up to five attempts over some seconds, or as long as
  * `Retry-After` says.
  */
-export function retrying({ fetch = globalThis.fetch, wait = pause }: Options = {}) {
+export function retrying({
+  fetch = globalThis.fetch,
+  wait = pause,
+}: RetryOptions = {}): (request: Request) => Promise<Response> {
   return async (request: Request): Promise<Response> => {
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt === MOST_ATTEMPTS
@@ -40,8 +45,8 @@ function isWorthRepeating(request: Request, { status }: Response): boolean {
 }
 
 function isSafe({ method, headers, url }: Request): boolean {
-  const isAcknowledgement = new URL(url).pathname.endsWith('/acknowledge')
-  return SAFE_METHODS.includes(method) || headers.has('Idempotency-Key') || isAcknowledgement
+  const isSafePost = SAFE_POST.test(new URL(url).pathname)
+  return SAFE_METHODS.includes(method) || headers.has('Idempotency-Key') || isSafePost
 }
 
 function pause(ms: number): Promise<void> {
