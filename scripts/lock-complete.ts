@@ -24,7 +24,7 @@ const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 const packages: Record<string, LockedPackage> = read('package-lock.json').packages
 const problems: string[] = []
 
-for (const folder of ['', 'client', 'bench']) {
+for (const folder of ['', ...read('package.json').workspaces]) {
   const manifest: LockedPackage = read(join(folder, 'package.json'))
   for (const kind of ['dependencies', 'devDependencies'] as const) {
     if (JSON.stringify(packages[folder]?.[kind]) !== JSON.stringify(manifest[kind])) {

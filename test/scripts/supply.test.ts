@@ -7,6 +7,8 @@ import { type Unstable_Config as Config, unstable_readConfig as readConfig } fro
 import { ROOT } from '../support/commands.ts'
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+/** Each folder that has a package.json. */
+const FOLDERS: readonly string[] = ['', ...JSON.parse(read('package.json')).workspaces]
 
 describe('what is deployed', () => {
   const config = readConfig({ config: join(ROOT, 'wrangler.toml') })
@@ -60,7 +62,7 @@ describe('the repository', () => {
   })
 
   it('has exact versions only', () => {
-    for (const folder of ['', 'client', 'bench']) {
+    for (const folder of FOLDERS) {
       const { dependencies, devDependencies } = JSON.parse(read(join(folder, 'package.json')))
       for (const version of Object.values({ ...dependencies, ...devDependencies })) {
         expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
@@ -104,7 +106,7 @@ describe('verify:lock', () => {
     }
     const folder = mkdtempSync(join(tmpdir(), 'workspace-api-lock-'))
     try {
-      for (const part of ['', 'client', 'bench']) {
+      for (const part of FOLDERS) {
         mkdirSync(join(folder, part), { recursive: true })
         cpSync(join(ROOT, part, 'package.json'), join(folder, part, 'package.json'))
       }
