@@ -39,6 +39,8 @@ export interface Demo {
   readonly serviceKey: string
   /** Acts for the user, restricted to another project. */
   readonly restrictedKey: string
+  /** Acts for the user, restricted to the project; it may lease its environment variables, and nothing else. */
+  readonly leaseKey: string
   readonly otherOrganization: {
     readonly apiKey: string
     readonly userId: string
@@ -234,6 +236,7 @@ function shellVariables(demo: Demo): string {
   const variables = {
     WORKSPACE_URL: demo.baseUrl,
     WORKSPACE_API_KEY: demo.apiKey,
+    WORKSPACE_LEASE_KEY: demo.leaseKey,
     PROJECT_ID: demo.projectId,
     AGENT_ID: demo.agentId,
     SESSION_ID: demo.sessionId,
@@ -314,15 +317,22 @@ export async function fillDemo(
   for (const { resourceType, resourceId } of pins) {
     await acme.send('PUT', `/v1/pins/${resourceType}/${resourceId}`)
   }
-  const value = 'postgres://checkout:example@db.internal/shop'
-  await acme.send('PUT', `/v1/projects/${website}/environment-variables/${EXAMPLE_IDS.variableKey}`, {
-    value,
+  await acme.send('POST', `/v1/projects/${website}/environment-variables`, {
+    variables: [
+      { key: EXAMPLE_IDS.variableKey, value: 'postgres://checkout:example@db.internal/shop' },
+      { key: 'GREETING', value: 'Hello from Workspace API!' },
+    ],
   })
   await acme.send('PUT', `/v1/users/${EXAMPLE_IDS.userId}/profile-picture`, Buffer.from(PICTURE, 'base64'))
   const { token: restrictedKey } = await acme.send('POST', '/v1/api-keys', {
     name: 'demo restricted',
     scopes: SCOPES,
     projectIds: [mobile],
+  })
+  const { token: leaseKey } = await acme.send('POST', '/v1/api-keys', {
+    name: 'demo lease',
+    scopes: ['environment-variables:lease'],
+    projectIds: [website],
   })
 
   const globex = new DemoClient(baseUrl, otherApiKey)
@@ -351,6 +361,7 @@ export async function fillDemo(
     pins,
     serviceKey,
     restrictedKey: restrictedKey ?? '',
+    leaseKey: leaseKey ?? '',
     otherOrganization,
   }
 }

@@ -115,6 +115,7 @@ function showScreen(demo: Demo | undefined): void {
     '',
     `Address     ${baseUrl}`,
     `API key     ${demo.apiKey}`,
+    `Lease key   ${demo.leaseKey}`,
     `Reference   ${baseUrl}/docs`,
     `Demo data   ${shown(demoFile(target))}`,
     '',

@@ -115,6 +115,70 @@ where
 returning
   "key";
 
+-- leasable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  "projects"."id" is not null as "projectExists",
+  (
+    select
+      group_concat(value)
+    from
+      (
+        select
+          value
+        from
+          json_each(:keys)
+        where
+          not exists (
+            select
+              1
+            from
+              "environmentVariables"
+            where
+              (
+                (
+                  "environmentVariables"."organizationId" = "projects"."organizationId"
+                  and "environmentVariables"."projectId" = "projects"."id"
+                )
+                and "environmentVariables"."key" = value
+              )
+          )
+        limit
+          + 4
+      )
+  ) as "keysExist",
+  "apiKeys"."projectIds" is not null as "keyIsRestricted",
+  (
+    "apiKeys"."projectIds" is null
+    or "projects"."id" in (
+      select
+        value
+      from
+        json_each("apiKeys"."projectIds")
+    )
+  ) as "projectIsInReach"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+where
+  "apiKeys"."hash" = :keyHash;
+
 -- putVariables
 insert into
   "environmentVariables" ("organizationId", "projectId", "key", "createdAt", "updatedAt", "sealedValue")
@@ -363,6 +427,116 @@ from
 where
   "apiKeys"."hash" = :keyHash;
 
+-- recordLease
+insert into
+  "auditEvents" ("organizationId", "id", "operation", "target", "apiKeyId", "userId", "requestId")
+select
+  "apiKeys"."organizationId" as "organizationId",
+  :auditEventId as "id",
+  :operation as "operation",
+  :target || coalesce(
+    (
+      select
+        '?keys=' || substr(names, 1, 1000) || iif(length(names) > 1000, '…', '')
+      from
+        (
+          select
+            group_concat(key) as names
+          from
+            (
+              select
+                "key"
+              from
+                "environmentVariables"
+              where
+                (
+                  (
+                    "environmentVariables"."organizationId" = "projects"."organizationId"
+                    and "environmentVariables"."projectId" = "projects"."id"
+                  )
+                  and (
+                    :keys is null
+                    or "environmentVariables"."key" in (
+                      select
+                        value
+                      from
+                        json_each(:keys)
+                    )
+                  )
+                )
+              order by
+                "environmentVariables"."key" asc
+            )
+        )
+    ),
+    ''
+  ) as "target",
+  "apiKeys"."id" as "apiKeyId",
+  "apiKeys"."userId" as "userId",
+  :requestId as "requestId"
+from
+  "apiKeys"
+  left join "projects" on (
+    "projects"."organizationId" = "apiKeys"."organizationId"
+    and "projects"."id" = :projectId
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and ("projects"."id" is not null)
+    and (
+      select
+        group_concat(value)
+      from
+        (
+          select
+            value
+          from
+            json_each(:keys)
+          where
+            not exists (
+              select
+                1
+              from
+                "environmentVariables"
+              where
+                (
+                  (
+                    "environmentVariables"."organizationId" = "projects"."organizationId"
+                    and "environmentVariables"."projectId" = "projects"."id"
+                  )
+                  and "environmentVariables"."key" = value
+                )
+            )
+          limit
+            + 4
+        )
+    ) is null
+    and ("apiKeys"."projectIds" is not null)
+    and (
+      (
+        "apiKeys"."projectIds" is null
+        or "projects"."id" in (
+          select
+            value
+          from
+            json_each("apiKeys"."projectIds")
+        )
+      )
+    )
+  )
+on conflict do nothing;
+
 -- recordRequest
 insert into
   "variableRequests" ("organizationId", "projectId", "idempotencyKey", "idempotencyFingerprint", "createdAt")
@@ -538,6 +712,93 @@ where
     )
   )
 on conflict do nothing;
+
+-- selectLeased
+select
+  "key",
+  "sealedValue"
+from
+  "environmentVariables"
+where
+  (
+    "environmentVariables"."organizationId" = (
+      select
+        "apiKeys"."organizationId"
+      from
+        "apiKeys"
+        left join "projects" on (
+          "projects"."organizationId" = "apiKeys"."organizationId"
+          and "projects"."id" = :projectId
+        )
+      where
+        (
+          (
+            "apiKeys"."hash" = :keyHash
+            and case
+              when "apiKeys"."revokedAt" is not null then 'revoked'
+              when "apiKeys"."expiresAt" <= :now then 'expired'
+            end is null
+            and (
+              :scope is null
+              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+            )
+          )
+          and ("projects"."id" is not null)
+          and (
+            select
+              group_concat(value)
+            from
+              (
+                select
+                  value
+                from
+                  json_each(:keys)
+                where
+                  not exists (
+                    select
+                      1
+                    from
+                      "environmentVariables"
+                    where
+                      (
+                        (
+                          "environmentVariables"."organizationId" = "projects"."organizationId"
+                          and "environmentVariables"."projectId" = "projects"."id"
+                        )
+                        and "environmentVariables"."key" = value
+                      )
+                  )
+                limit
+                  + 4
+              )
+          ) is null
+          and ("apiKeys"."projectIds" is not null)
+          and (
+            (
+              "apiKeys"."projectIds" is null
+              or "projects"."id" in (
+                select
+                  value
+                from
+                  json_each("apiKeys"."projectIds")
+              )
+            )
+          )
+        )
+    )
+    and "environmentVariables"."projectId" = :projectId
+    and (
+      :keys is null
+      or "environmentVariables"."key" in (
+        select
+          value
+        from
+          json_each(:keys)
+      )
+    )
+  )
+order by
+  "environmentVariables"."key" asc;
 
 -- selectRepeated
 select

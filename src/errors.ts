@@ -17,6 +17,7 @@ export const ERROR_STATUSES = {
   exceeds_own_key: 403,
   other_user: 403,
   project_forbidden: 403,
+  restricted_key_required: 403,
   unrestricted_key_required: 403,
 
   agent_not_found: 404,
@@ -48,6 +49,7 @@ export const ERROR_STATUSES = {
   cursor_mismatch: 409,
   environment_variable_limit: 409,
   idempotency_key_reused: 409,
+  lease_too_large: 409,
   max_run_seconds_required: 409,
   pin_limit: 409,
   project_archived: 409,

@@ -141,6 +141,11 @@ export const operations: readonly Operation[] = [
     (m) => m.putEnvironmentVariable,
   ),
   route('POST /v1/projects/{projectId}/environment-variables', variables, (m) => m.setEnvironmentVariables),
+  route(
+    'POST /v1/projects/{projectId}/environment-variables/lease',
+    variables,
+    (m) => m.leaseEnvironmentVariables,
+  ),
 ]
 
 /** The list shows each route; test/access.test.ts holds it to the contract of its operation. */

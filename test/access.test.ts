@@ -112,6 +112,7 @@ describe.each(exampleList)('$operationId', ({ operationId, contract, row }) => {
     for (const basePath of ['', PREFIX]) {
       const { workspace, example } = await prepared(row)
       const key = await workspace.addKey({
+        ...example.keyOptions,
         scopes: contract.scope === null ? [] : [contract.scope],
         expiresAt: '2999-01-01T00:00:00.000Z',
       })

@@ -42,7 +42,7 @@ describe.each(exampleList.filter(({ contract }) => contract.method !== 'GET'))(
           organizationId: workspace.organizationId,
           id: expect.stringMatching(/^[0-9a-f-]{36}$/),
           operation: operationId,
-          target: isOne ? `${path}/${made}` : path,
+          target: isOne ? `${path}/${made}` : path + (row.recordsAfterPath ?? ''),
           apiKeyId: keyId,
           userId: workspace.userId,
           requestId: answer.headers.get('X-Request-Id'),

@@ -324,6 +324,7 @@ describe.each(exampleList)(`in ${STATES} random states $operationId`, ({ operati
     if (limit.endsWith(' project') && limit !== 'its project') reasons.push(row.outOfReach)
     if (limit !== 'none' && (row.reachesAll || applied.some(({ reachesAll }) => reachesAll)))
       reasons.push(403)
+    if (limit === 'none' && row.needsLimit) reasons.push(403)
     if (hasUser && applied.some(({ refusesUsers }) => refusesUsers)) reasons.push(403)
     return ORDER.find((status) => reasons.includes(status)) ?? successOf(contract, applied)
   }

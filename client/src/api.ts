@@ -1257,6 +1257,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectId}/environment-variables/lease": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lease project environment variables
+         * @description Returns the values of variables, sealed to the caller's public key by HPKE (RFC 9180). The API key has to be restricted to projects. Each lease is an audit event with the names.
+         *
+         *     Scope: `environment-variables:lease`.
+         */
+        post: operations["leaseEnvironmentVariables"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     scheduleRun: {
@@ -1295,7 +1317,7 @@ export interface components {
             /** @description The display name. */
             name: string;
             /** @description What the key may do. */
-            scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write" | "audit-events:read" | "skill-feeds:read" | "skill-feeds:write")[];
+            scopes: ("pins:write" | "schedules:write" | "session-files:read" | "skills:read" | "profile-picture:write" | "environment-variables:write" | "pins:read" | "schedules:read" | "session-files:write" | "skills:write" | "profile-picture:read" | "environment-variables:read" | "projects:read" | "projects:write" | "agents:read" | "agents:write" | "sessions:read" | "sessions:write" | "pull-requests:read" | "pull-requests:write" | "users:read" | "users:write" | "api-keys:read" | "api-keys:write" | "runs:read" | "runs:write" | "run-endpoint:read" | "run-endpoint:write" | "audit-events:read" | "skill-feeds:read" | "skill-feeds:write" | "environment-variables:lease")[];
             /** @description The user that the key acts as; null if it acts as none. */
             userId?: string | null;
             /** @description The projects that the key is restricted to; null if it is not restricted. */
@@ -1798,7 +1820,7 @@ export interface components {
                  */
                 key: string;
                 /**
-                 * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it.
+                 * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it in the clear.
                  * @example postgres://app@db.internal/shop
                  */
                 value: string;
@@ -1811,10 +1833,24 @@ export interface components {
          */
         EnvironmentVariableValue: {
             /**
-             * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it.
+             * @description Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it in the clear.
              * @example postgres://app@db.internal/shop
              */
             value: string;
+        };
+        /**
+         * @example {
+         *       "publicKey": "85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE"
+         *     }
+         */
+        EnvironmentVariableLeaseRequest: {
+            /**
+             * @description The 32 bytes of an X25519 public key in base64url, without padding. Make a new key pair for each lease.
+             * @example 85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE
+             */
+            publicKey: string;
+            /** @description Without it, all variables of the project. */
+            keys?: string[];
         };
         /**
          * @example {
@@ -1974,9 +2010,9 @@ export interface components {
         AuditEvent: {
             /** Format: uuid */
             id: string;
-            /** @description The `operationId` of the change. */
+            /** @description The `operationId` of the change or lease. */
             operation: string;
-            /** @description The path of the changed resource. */
+            /** @description The path of the changed resource; of a lease, with the names. */
             target: string;
             /**
              * Format: uuid
@@ -2762,6 +2798,17 @@ export interface components {
             /** @constant */
             deleted: true;
             key: string;
+        };
+        EnvironmentVariableLease: {
+            /** Format: uuid */
+            organizationId: string;
+            projectId: string;
+            /** @description In order. */
+            keys: string[];
+            /** @description HPKE's encapsulated key in base64url. */
+            enc: string;
+            /** @description The JSON object of the values by name, sealed, in base64url. */
+            ciphertext: string;
         };
         /**
          * @example {
@@ -8850,6 +8897,87 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            default: components["responses"]["ServiceError"];
+        };
+    };
+    leaseEnvironmentVariables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project.
+                 * @example website
+                 */
+                projectId: components["parameters"]["projectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnvironmentVariableLeaseRequest"];
+            };
+        };
+        responses: {
+            /** @description The values, sealed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "organizationId": "0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900",
+                     *       "projectId": "website",
+                     *       "keys": [
+                     *         "DATABASE_URL"
+                     *       ],
+                     *       "enc": "rvJVihpGX1ZqqL9r9M5OvG2TD2hilCm3Z__j9ZT9qG4",
+                     *       "ciphertext": "BNllodxPYjvVrHM5ewq3eqKW0GDEX7GhrTOgFOa2AANBuKPDoZjkQle03UB3CUQAeajArIsjU6KHlCwBk4SWBcdj"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvironmentVariableLease"];
+                };
+            };
+            400: components["responses"]["InvalidInputOrMissingScope"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The API key is not restricted to projects, or it is restricted to others. `Error-Code`: `restricted_key_required`, `project_forbidden`. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such project or variable. `Error-Code`: `project_not_found`, `environment_variable_not_found`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The variables are too large for one lease. `Error-Code`: `lease_too_large`. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Error-Code": components["headers"]["Error-Code"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["ServiceError"];
         };
     };

@@ -6,6 +6,7 @@ import { insertRow } from '../db/rows.ts'
 import { apiKeys, auditEvents } from '../db/schema.ts'
 import { guarded, query, type Step, type Values } from '../db/statement.ts'
 import { isCallersKey, isInScope, now } from './guard.ts'
+import type { Preconditions } from './preconditions.ts'
 
 /** How a change by a request is recorded. */
 export interface AuditSubject {
@@ -18,7 +19,7 @@ export interface AuditSubject {
   readonly requestId: string
 }
 
-/** The values of `recordChange`. @param values of the change, with the `id` of a created resource. */
+/** The values of `recordChange` and `recordRead`. @param values of the change, with the `id` of a created resource. */
 export function auditValues({ operation, path, isCreation, requestId }: AuditSubject, { id }: Values) {
   const target = isCreation && typeof id === 'string' ? `${path}/${id}` : path
   return { auditEventId: newUuid(), operation, target, requestId }
@@ -52,6 +53,23 @@ export const recordChange = guarded(() =>
     )
     .onConflictDoNothing(),
 )
+
+/**
+ * Records an operation that gives secrets away and changes no row.
+ * @param suffix what the target has after the path, over the rows of the preconditions; NULL if nothing.
+ */
+export function recordRead({ rows }: Pick<Preconditions, 'rows'>, suffix: SQL) {
+  return guarded(() =>
+    query
+      .insert(auditEvents)
+      .select(
+        rows(
+          insertRow(auditEvents, { ...recorded, target: sql`${recorded.target} || coalesce(${suffix}, '')` }),
+        ),
+      )
+      .onConflictDoNothing(),
+  )
+}
 
 /**
  * Records each key that a change of another resource, or of another key, revokes. It runs before the revocation, because

@@ -45,6 +45,11 @@ export class RequestContext {
     return this.caller.now
   }
 
+  /** The values of `recordRead`, for an operation that changes no row. */
+  get auditValues(): Values {
+    return auditValues(this.#request, {})
+  }
+
   /**
    * The one trip: runs the check of the preconditions and the acting statements in one transaction. Each change is recorded
    * in the audit trail.

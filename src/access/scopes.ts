@@ -31,6 +31,7 @@ export const SCOPES = [
   'audit-events:read',
   'skill-feeds:read',
   'skill-feeds:write',
+  'environment-variables:lease',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

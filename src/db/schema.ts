@@ -519,7 +519,7 @@ export const environmentVariables = sqliteTable(
     key: text().notNull(),
     createdAt: text().notNull(),
     updatedAt: text().notNull(),
-    /** See crypto/sealed-value.ts. No statement of an HTTP operation selects it. */
+    /** See crypto/sealed-value.ts. Of the HTTP operations, only a lease selects it. */
     sealedValue: text().notNull(),
   },
   (table) => [

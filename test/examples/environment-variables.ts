@@ -123,4 +123,42 @@ export const environmentVariableRows: Rows = {
       ...isArchived,
     },
   },
+
+  leaseEnvironmentVariables: {
+    async prepare(workspace) {
+      const projectId = await workspace.addProject()
+      await workspace.addVariable(projectId, 'DATABASE_URL')
+      return {
+        path: `/v1/projects/${projectId}/environment-variables/lease`,
+        json: { publicKey: '85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE' },
+        ids: [projectId],
+        projectIds: [projectId],
+        keyOptions: { projectIds: [projectId] },
+      }
+    },
+    outOfReach: 403,
+    needsLimit: true,
+    recordsAfterPath: '?keys=DATABASE_URL',
+    variations: {
+      'it names variables': {
+        apply: async (_, example) => ({
+          ...example,
+          json: { ...Object(example.json), keys: ['DATABASE_URL'] },
+        }),
+      },
+      'the project has no such variable': {
+        status: 404,
+        apply: async (_, example) => ({
+          ...example,
+          json: { ...Object(example.json), keys: ['DATABASE_URL', 'TOKEN'] },
+        }),
+      },
+      'the project is archived': {
+        async apply(workspace, example) {
+          await workspace.archiveProject(projectOf(example))
+          return example
+        },
+      },
+    },
+  },
 }

@@ -17,6 +17,8 @@ const file = (filename: string, content: unknown = '') => ({ filename, content }
 const entry = (...lines: string[]) => file('SKILL.md', ['---', ...lines, '---', ''].join('\n'))
 const skill = (change: object) => ({ files: [entry('name: a', 'description: a')], ...change })
 const variables = 'POST /v1/projects/website/environment-variables'
+const lease = `${variables}/lease`
+const PUBLIC_KEY = '85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE'
 
 export const contents: Mistakes = {
   'Session files': [
@@ -634,6 +636,58 @@ export const contents: Mistakes = {
       status: 409,
       code: 'project_archived',
       error: 'The project is archived. Unarchive it first.',
+    },
+    {
+      mistake: 'to read values with a key for all projects',
+      request: lease,
+      json: { publicKey: PUBLIC_KEY },
+      status: 403,
+      code: 'restricted_key_required',
+      error:
+        'A lease needs an API key that is restricted to projects. Create one: POST /v1/api-keys with "projectIds" and the scope "environment-variables:lease".',
+    },
+    {
+      mistake: 'to read values of another project',
+      as: 'a key for shop',
+      request: lease,
+      json: { publicKey: PUBLIC_KEY },
+      status: 403,
+      code: 'project_forbidden',
+      error: 'This API key is restricted to other projects. Use a key that may use this project.',
+    },
+    {
+      mistake: 'a public key in PEM',
+      request: lease,
+      json: { publicKey: '-----BEGIN PUBLIC KEY-----' },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'publicKey has the wrong format; got "-----BEGIN PUBLIC KEY-----"; allowed: the 32 bytes of an X25519 public key in base64url, without padding.',
+    },
+    {
+      mistake: 'a public key of zeros',
+      request: lease,
+      json: { publicKey: 'A'.repeat(43) },
+      status: 400,
+      code: 'invalid_input',
+      error:
+        'publicKey is a low-order point, so anyone could open the lease; allowed: the public key of a new X25519 key pair.',
+    },
+    {
+      mistake: 'names in place of keys',
+      request: lease,
+      json: { publicKey: PUBLIC_KEY, names: ['TOKEN'] },
+      status: 400,
+      code: 'invalid_input',
+      error: 'names is not a known property; known: publicKey, keys.',
+    },
+    {
+      mistake: 'to lease a variable that does not exist',
+      request: lease,
+      json: { publicKey: PUBLIC_KEY, keys: ['TOKEN', 'TOKN'] },
+      status: 404,
+      code: 'environment_variable_not_found',
+      error: 'The project has no environment variable "TOKN". Keys are case-sensitive.',
     },
     {
       mistake: 'a variable too many',

@@ -82,6 +82,7 @@ describe('npm run dev', () => {
       'apiKey',
       'baseUrl',
       'environmentVariableKey',
+      'leaseKey',
       'organizationId',
       'otherOrganization',
       'pins',
@@ -175,6 +176,7 @@ describe('npm run dev', () => {
       '',
       `Address     ${demo.baseUrl}`,
       `API key     ${demo.apiKey}`,
+      `Lease key   ${demo.leaseKey}`,
       `Reference   ${demo.baseUrl}/docs`,
       `Demo data   ${join(state, 'demo.json')}`,
       '',
@@ -225,6 +227,20 @@ describe('npm run dev', () => {
     }
   })
 
+  it('leases the variables of the project with the lease key, as docs/clients.md shows', () => {
+    const { baseUrl, leaseKey } = readDemo(state)
+    const [, code = ''] =
+      /```ts\n( *import \{ Aes256Gcm[\s\S]*?)```/.exec(
+        readFileSync(join(ROOT, 'docs', 'clients.md'), 'utf8'),
+      ) ?? []
+    const program = `const [url, apiKey] = ${JSON.stringify([baseUrl, leaseKey])}\n${code}\nconsole.log(variables.GREETING)`
+    const output = execFileSync('node', ['--input-type=module-typescript', '-e', program], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    })
+    expect(output).toBe('Hello from Workspace API!\n')
+  })
+
   it('keeps no value and no secret in plain text, in no file of the database and in no log', async () => {
     const demo = readDemo(state)
     const value = `a value that nobody may find ${crypto.randomUUID()}`
@@ -236,12 +252,14 @@ describe('npm run dev', () => {
     for (const secret of [
       value,
       'postgres://checkout',
+      'Hello from Workspace API!',
       demo.runEndpointSecret,
       demo.apiKey,
+      demo.leaseKey,
       demo.serviceKey,
     ]) {
       expect(holdsText(state, secret)).toBe(false)
-      if (secret !== demo.apiKey) expect(service.printed).not.toContain(secret)
+      if (![demo.apiKey, demo.leaseKey].includes(secret)) expect(service.printed).not.toContain(secret)
     }
     expect(holdsText(state, demo.organizationId)).toBe(true)
   })

@@ -104,8 +104,10 @@ export function validatorOf(schema: object): Validator {
 
 function operationAt(method: string, path: string) {
   const pathname = path.replace(/[?#].*$/, '').replace(/^\/api\/public-api(?=\/)/, '')
-  const template = Object.keys(document.paths).find((candidate) =>
-    new RegExp(`^${candidate.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  const template = Object.keys(document.paths).find(
+    (candidate) =>
+      document.paths[candidate][method.toLowerCase()] &&
+      new RegExp(`^${candidate.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
   )
   return template && document.paths[template][method.toLowerCase()]
 }

@@ -70,6 +70,10 @@ export interface Row {
   readonly outOfReach?: 403 | 404
   /** True if a key that is limited to projects gets `outOfReach`, whichever they are. */
   readonly reachesAll?: true
+  /** True if only a key that is limited to projects succeeds; others get 403. The example has the `keyOptions` of one. */
+  readonly needsLimit?: true
+  /** What the target of the audit event has after the path. */
+  readonly recordsAfterPath?: string
   /** True if the request names nothing that has to exist: in another organization it succeeds too. */
   readonly namesNothing?: true
   /** True if all that it names is the user that the key acts as, whatever the organization. */

@@ -98,8 +98,13 @@ export const insufficientKeys: readonly RefusedKey[] = [
   },
   {
     name: 'a key without a user',
-    mint: (workspace) => workspace.addKey({ userId: null }),
+    mint: (workspace, _, { keyOptions }) => workspace.addKey({ ...keyOptions, userId: null }),
     status: ({ actsAsUser }) => (actsAsUser ? 400 : undefined),
+  },
+  {
+    name: 'a key that is not limited to projects',
+    mint: (workspace) => workspace.addKey(),
+    status: (_, { needsLimit }) => (needsLimit ? 403 : undefined),
   },
   {
     name: 'a key limited to another project',

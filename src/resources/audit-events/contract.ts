@@ -9,8 +9,10 @@ import { INTERNAL_ERROR, INVALID_INPUT, STORE_UNAVAILABLE } from '../../http/sta
 const auditEvent = z
   .strictObject({
     id: uuid(),
-    operation: z.string().register(docs, { description: 'The `operationId` of the change.' }),
-    target: z.string().register(docs, { description: 'The path of the changed resource.' }),
+    operation: z.string().register(docs, { description: 'The `operationId` of the change or lease.' }),
+    target: z
+      .string()
+      .register(docs, { description: 'The path of the changed resource; of a lease, with the names.' }),
     apiKeyId: uuid('The API key that made the change.'),
     userId: z
       .nullable(z.string())

@@ -2,7 +2,17 @@
 import * as z from 'zod/mini'
 import type { Contract } from '../../http/contract.ts'
 import { EXAMPLE_IDS } from '../../http/example-ids.ts'
-import { content, docs, externalId, idempotencyKey, instant, rule, text } from '../../http/fields.ts'
+import {
+  boundedString,
+  content,
+  docs,
+  externalId,
+  idempotencyKey,
+  instant,
+  rule,
+  text,
+  uuid,
+} from '../../http/fields.ts'
 import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 
@@ -56,7 +66,7 @@ const MAX_VALUE_BYTES = 64 * KIBIBYTE
 export const MAX_VARIABLES_PER_REQUEST = 100
 
 const value = content(MAX_VALUE_BYTES, {
-  description: 'Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it.',
+  description: 'Up to 64 KiB in UTF-8. It is stored encrypted, and no operation returns it in the clear.',
   example: 'postgres://app@db.internal/shop',
 })
 
@@ -193,5 +203,86 @@ export const setEnvironmentVariablesContract = {
     409:
       'The project is archived or would have more than 12 MiB of values, the project or the organization would have more variables than allowed, ' +
       'or the `Idempotency-Key` was used with another body.',
+  },
+} as const satisfies Contract
+
+/** Nobody has its private key. */
+const EXAMPLE_PUBLIC_KEY = '85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE'
+const PUBLIC_KEY_LENGTH = 43
+const PUBLIC_KEY_FORMAT = 'the 32 bytes of an X25519 public key in base64url, without padding'
+
+const publicKey = boundedString(PUBLIC_KEY_LENGTH, {
+  wrong: 'has the wrong format',
+  allowed: PUBLIC_KEY_FORMAT,
+})
+  // 43 characters have two bits more than 32 bytes; they are zero.
+  .check(z.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/, PUBLIC_KEY_FORMAT))
+  .register(docs, {
+    description:
+      'The 32 bytes of an X25519 public key in base64url, without padding. Make a new key pair for each lease.',
+    example: EXAMPLE_PUBLIC_KEY,
+  })
+
+export const leaseEnvironmentVariablesContract = {
+  operationId: 'leaseEnvironmentVariables',
+  method: 'POST',
+  path: '/v1/projects/{projectId}/environment-variables/lease',
+  tag: 'Projects',
+  summary: 'Lease project environment variables',
+  description:
+    "Returns the values of variables, sealed to the caller's public key by HPKE (RFC 9180). " +
+    'The API key has to be restricted to projects. Each lease is an audit event with the names.',
+  scope: 'environment-variables:lease',
+  params: z.object({ projectId }),
+  body: z
+    .strictObject({
+      publicKey,
+      keys: z
+        .optional(
+          z.array(variableKey, `an array of 1 to ${MAX_VARIABLES_PER_REQUEST} names`).check(
+            z.minLength(1),
+            z.maxLength(MAX_VARIABLES_PER_REQUEST),
+            rule((keys) => new Set(keys).size === keys.length, 'has a key several times', 'each key once'),
+          ),
+        )
+        .register(docs, {
+          description: 'Without it, all variables of the project.',
+        }),
+    })
+    .register(docs, { id: 'EnvironmentVariableLeaseRequest', example: { publicKey: EXAMPLE_PUBLIC_KEY } }),
+  success: {
+    status: 200,
+    description: 'The values, sealed.',
+    schema: z
+      .strictObject({
+        organizationId: uuid(),
+        projectId: z.string(),
+        keys: z.array(z.string()).register(docs, { description: 'In order.' }),
+        enc: z.string().register(docs, { description: "HPKE's encapsulated key in base64url." }),
+        ciphertext: z.string().register(docs, {
+          description: 'The JSON object of the values by name, sealed, in base64url.',
+        }),
+      })
+      .register(docs, { id: 'EnvironmentVariableLease' }),
+    example: {
+      organizationId: EXAMPLE_IDS.organizationId,
+      projectId: EXAMPLE_IDS.projectId,
+      keys: [EXAMPLE_IDS.variableKey],
+      enc: 'rvJVihpGX1ZqqL9r9M5OvG2TD2hilCm3Z__j9ZT9qG4',
+      ciphertext: 'BNllodxPYjvVrHM5ewq3eqKW0GDEX7GhrTOgFOa2AANBuKPDoZjkQle03UB3CUQAeajArIsjU6KHlCwBk4SWBcdj',
+    },
+  },
+  errorCodes: [
+    'restricted_key_required',
+    'project_forbidden',
+    'project_not_found',
+    'environment_variable_not_found',
+    'lease_too_large',
+  ],
+  errors: {
+    ...errors,
+    403: 'The API key is not restricted to projects, or it is restricted to others.',
+    404: 'There is no such project or variable.',
+    409: 'The variables are too large for one lease.',
   },
 } as const satisfies Contract

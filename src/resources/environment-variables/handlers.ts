@@ -4,8 +4,10 @@ import { parseKeyRing } from '../../crypto/key-ring.ts'
 import { seal } from '../../crypto/sealed-value.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { pageOf, pagingOf } from '../../http/paging.ts'
+import { describeProblem } from '../../http/problems.ts'
 import {
   deleteEnvironmentVariableContract,
+  leaseEnvironmentVariablesContract,
   listEnvironmentVariablesContract,
   putEnvironmentVariableContract,
   setEnvironmentVariablesContract,
@@ -13,9 +15,12 @@ import {
 import {
   deletable,
   deleteVariable,
+  leasable,
   putVariables,
   readable,
+  recordLease,
   recordRequest,
+  selectLeased,
   selectRepeated,
   selectVariables,
   settable,
@@ -65,6 +70,29 @@ export const setEnvironmentVariables = endpoint(
     return { body: { items }, location: path }
   },
 )
+
+export const leaseEnvironmentVariables = endpoint(
+  leaseEnvironmentVariablesContract,
+  async ({ params: { projectId }, body: { publicKey, keys } }, context) => {
+    const { sealLease, senderTo } = await import('./lease.ts')
+    const sender = await senderTo(publicKey)
+    if (!sender) throw await context.caller.inputError(LOW_ORDER)
+    const [facts, variables] = await context.run(leasable, [selectLeased, recordLease], {
+      ...context.auditValues,
+      projectId,
+      keys: keys ? JSON.stringify(keys) : null,
+    })
+    leasable.requireMet(facts, context)
+    const owner = { organizationId: facts.callerOrganizationId, projectId }
+    const ring = parseKeyRing(context.environment.ENCRYPTION_KEYS)
+    return { body: await sealLease(sender, owner, variables, ring) }
+  },
+)
+
+const LOW_ORDER = describeProblem('publicKey', {
+  wrong: 'is a low-order point, so anyone could open the lease',
+  allowed: 'the public key of a new X25519 key pair',
+})
 
 interface Variable {
   readonly key: string

@@ -2,11 +2,11 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { parseKeyRing } from '../../crypto/key-ring.ts'
-import { open } from '../../crypto/sealed-value.ts'
 import { environmentVariables, projects } from '../../db/schema.ts'
 import { query, runBatch, unguarded } from '../../db/statement.ts'
 import type { Environment } from '../../environment.ts'
 import { isUuid } from '../../http/fields.ts'
+import { openVariable } from './open-variable.ts'
 
 const isProject = and(
   eq(projects.organizationId, sql.placeholder('organizationId')),
@@ -48,8 +48,7 @@ export class ProjectEnvironments extends WorkerEntrypoint<Environment> {
     const ring = parseKeyRing(this.env.ENCRYPTION_KEYS)
     const entries = rows.map(async ({ key, sealedValue }): Promise<[string, string][]> => {
       if (key === null || sealedValue === null) return []
-      const context = { purpose: 'environment-variable', ...ids, name: key } as const
-      return [[key, await open(sealedValue, context, ring)]]
+      return [[key, await openVariable({ key, sealedValue }, ids, ring)]]
     })
     return Object.fromEntries((await Promise.all(entries)).flat())
   }

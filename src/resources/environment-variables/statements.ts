@@ -1,5 +1,6 @@
-/** The environment variables of a project, in SQL. No statement of an HTTP operation selects a sealed value. */
+/** The environment variables of a project, in SQL. Only `selectLeased` selects sealed values. */
 import { and, asc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { recordRead } from '../../access/audit.ts'
 import { now } from '../../access/guard.ts'
 import {
   type Join,
@@ -14,6 +15,7 @@ import { chunkOf, excluded, insertRow } from '../../db/rows.ts'
 import { apiKeys, environmentVariables, projects, variableRequests } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError, idempotencyKeyReused } from '../../errors.ts'
+import { describeSent } from '../../http/problems.ts'
 
 const projectId = sql.placeholder('projectId')
 const key = sql.placeholder('key')
@@ -61,7 +63,7 @@ const rowLimit = sql.placeholder('rowLimit')
 const idempotencyKey = sql.placeholder('idempotencyKey')
 /** JSON list of the fingerprints of the request's body, one for each encryption key. */
 const fingerprints = sql.placeholder('fingerprints')
-/** JSON list of the names of the variables that the request sets. */
+/** JSON list of the names of the variables that the request sets or leases; NULL for a lease of all. */
 const keys = sql.placeholder('keys')
 
 const isOfProject = and(
@@ -237,4 +239,75 @@ export const selectRepeated = guarded(() =>
     .innerJoin(variableRequests, and(namedRequest.on, hasEqualBody))
     .innerJoin(environmentVariables, and(isOfProject, isSet))
     .orderBy(asc(environmentVariables.key)),
+)
+
+const keyIsRestricted = precondition(
+  isNotNull(apiKeys.projectIds),
+  () =>
+    new ApiError(
+      'restricted_key_required',
+      'A lease needs an API key that is restricted to projects. Create one: POST /v1/api-keys with "projectIds" and the scope "environment-variables:lease".',
+    ),
+)
+
+const MOST_NAMED = 3
+
+/** The first names of the request that the project does not have, and one more if there are others. */
+const missingKeys = sql<string | null>`(select group_concat(value) from ${query
+  .select({ value: sql`value` })
+  .from(sql`json_each(${keys})`)
+  .where(
+    sql`not exists ${query
+      .select({ one: sql`1` })
+      .from(environmentVariables)
+      .where(and(isOfProject, sql`${environmentVariables.key} = value`))}`,
+  )
+  .limit(MOST_NAMED + 1)})`
+
+const keysExist = preconditionUnless(missingKeys, (_, missing) => {
+  const names = missing.split(',').map((name) => describeSent(name))
+  const others = names.splice(MOST_NAMED).length > 0 ? ' and others' : ''
+  return new ApiError(
+    'environment_variable_not_found',
+    `The project has no environment variable ${names.join(', ')}${others}. Keys are case-sensitive.`,
+  )
+})
+
+/** Archived projects can be read, as by `ProjectEnvironments`. */
+export const leasable = requiring([namedProject], {
+  projectExists,
+  keysExist,
+  keyIsRestricted,
+  projectIsInReach,
+})
+
+const isLeased = sql`(${keys} is null or ${isSet})`
+
+export const selectLeased = guarded(() =>
+  query
+    .select({ key: environmentVariables.key, sealedValue: environmentVariables.sealedValue })
+    .from(environmentVariables)
+    .where(
+      and(
+        eq(environmentVariables.organizationId, leasable.organizationId),
+        eq(environmentVariables.projectId, projectId),
+        isLeased,
+      ),
+    )
+    .orderBy(asc(environmentVariables.key)),
+)
+
+const MOST_RECORDED_CHARACTERS = sql.raw('1000')
+
+const leasedKeys = query
+  .select({ key: environmentVariables.key })
+  .from(environmentVariables)
+  .where(and(isOfProject, isLeased))
+  .orderBy(asc(environmentVariables.key))
+
+/** Records the names of the leased variables, as many as there is room for. */
+export const recordLease = recordRead(
+  leasable,
+  sql`(select ${'?keys='} || substr(names, 1, ${MOST_RECORDED_CHARACTERS}) || iif(length(names) > ${MOST_RECORDED_CHARACTERS}, '…', '')
+    from (select group_concat(key) as names from ${leasedKeys}))`,
 )
