@@ -22,6 +22,7 @@ import {
   Place,
   RUN_ENDPOINT,
   skillText,
+  times,
   USER,
 } from './place.ts'
 import type { WorkerServer } from './servers.ts'
@@ -74,7 +75,7 @@ export async function openPlaces(server: WorkerServer): Promise<Places> {
 
 /** A request, without what the contract of its operation says. */
 interface Asked extends Body {
-  readonly place: Place
+  readonly place: Pick<Place, 'token'>
   readonly path: string
   readonly refusal?: number
 }
@@ -273,6 +274,8 @@ const LARGEST_FILE = Buffer.alloc(95_000_000)
 const LARGEST_PICTURE = Buffer.concat([PICTURE, Buffer.alloc(5 * MEBIBYTE - PICTURE.byteLength)])
 
 const LARGEST_VALUE_BYTES = 64 * KIBIBYTE
+/** Of a key pair that nobody has. */
+const PUBLIC_KEY = '85fK1n5XY8EJE2hjyYDgPnuVh7GjLrOFVGPyJ1Cv8BE'
 
 const variablesOf = async (place: Place) =>
   `/v1/projects/${await place.put('projects')}/environment-variables`
@@ -291,6 +294,29 @@ const largestVariables =
     }),
     headers: { 'idempotency-key': newUuid() },
   })
+
+/** A lease of the variables of a project, which `store` stores once: no lease changes them. */
+function leaseOf(store: (place: Place, variables: string) => Promise<unknown>): Ask {
+  const make = async (place: Place): Promise<Asked> => {
+    const projectId = await place.put('projects')
+    const variables = `/v1/projects/${projectId}/environment-variables`
+    await store(place, variables)
+    const scopes = ['environment-variables:lease']
+    const token = await place.newKey({ name: 'bench', scopes, projectIds: [projectId] })
+    return { place: { token }, path: `${variables}/lease`, ...json({ publicKey: PUBLIC_KEY }) }
+  }
+  let made: Promise<Asked> | undefined
+  return ({ usual: { place } }) => {
+    made ??= make(place)
+    return made
+  }
+}
+
+/** A project has up to 12 MiB of values, and a lease up to 16 MiB of JSON. */
+const leaseOfLargest = (value: string, count: number) =>
+  leaseOf((place, variables) =>
+    times(count, (index) => place.send('PUT', `${variables}/KEY_${index}`, json({ value }))),
+  )
 
 const newKey = (place: Place) =>
   place.send('POST', '/v1/api-keys', json({ name: 'bench', scopes: ['pins:read'] }))
@@ -601,6 +627,22 @@ const asks: Readonly<Record<string, Asks>> = {
     worst: {
       '100 variables of 64 KiB': largestVariables('v'.repeat(LARGEST_VALUE_BYTES)),
       '100 variables, 8 MiB with escapes': largestVariables(ESCAPED.repeat(13_900)),
+    },
+  },
+  leaseEnvironmentVariables: {
+    typical: leaseOf((place, variables) =>
+      place.send(
+        'POST',
+        variables,
+        json({
+          variables: Array.from({ length: 10 }, (_, index) => ({ key: `KEY_${index}`, value: 'value' })),
+        }),
+      ),
+    ),
+    worst: {
+      '12 MiB': leaseOfLargest('v'.repeat(LARGEST_VALUE_BYTES), 192),
+      '12 MiB that are not Latin-1': leaseOfLargest(`${'\u65e5'.repeat(21_845)}v`, 192),
+      '16 MiB with escapes': leaseOfLargest('vv"'.repeat(LARGEST_VALUE_BYTES / 3), 191),
     },
   },
   deleteEnvironmentVariable: {

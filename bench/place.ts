@@ -43,9 +43,20 @@ export class Place {
 
   /** @returns the id of what the request made. @throws if it fails. */
   async send(method: Method, path: string, request: Body = {}): Promise<string> {
+    const made = await this.#made(method, path, request)
+    return 'id' in made ? String(made.id) : ''
+  }
+
+  /** @returns the token of a new API key. */
+  async newKey(fields: object): Promise<string> {
+    const made = await this.#made('POST', '/v1/api-keys', json(fields))
+    return 'token' in made ? String(made.token) : ''
+  }
+
+  async #made(method: Method, path: string, request: Body): Promise<object> {
     const { status, body } = await ask(this.#origin, this.token, { method, path, ...request })
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`)
-    return 'id' in body ? String(body.id) : ''
+    return body
   }
 
   /** Makes one of what is put under an id of the caller's. @returns the id. */
