@@ -8,6 +8,9 @@ import {
   openLease,
   type SealedLease,
 } from '../client/src/index.ts'
+import { ORIGIN } from './support/api.ts'
+import { serve } from './support/client.ts'
+import { Workspace } from './support/workspace.ts'
 
 const INFO = 'workspace-api environment-variables lease v1'
 const VARIABLES = { GREETING: 'hello', NAME: 'Zoë 🦊', EMPTY: '' }
@@ -127,15 +130,26 @@ describe('leaseVariables', () => {
     expect(requests[0]?.body.publicKey).not.toBe(requests[1]?.body.publicKey)
   })
 
+  it('opens what the service seals', async () => {
+    const workspace = await Workspace.create()
+    const projectId = await workspace.addProject()
+    await workspace.addVariable(projectId, 'GREETING', 'Grüße 🦊')
+    await workspace.addVariable(projectId, 'TOKEN', 'secret')
+    const key = await workspace.addKey({ scopes: ['environment-variables:lease'], projectIds: [projectId] })
+    const client = createWorkspaceClient(ORIGIN, key, { fetch: serve })
+    expect(await leaseVariables(client, projectId)).toEqual({ GREETING: 'Grüße 🦊', TOKEN: 'secret' })
+    expect(await leaseVariables(client, projectId, ['TOKEN'])).toEqual({ TOKEN: 'secret' })
+  })
+
   it('throws the error of the service', async () => {
-    const answer = { status: 403, headers: { 'Error-Code': 'lease_needs_restricted_key' } }
-    const fetch = async () => Response.json({ error: 'No.' }, answer)
-    const client = createWorkspaceClient('https://workspace.example', 'wsk_x', { fetch })
-    await expect(leaseVariables(client, 'website')).rejects.toMatchObject({
+    const workspace = await Workspace.create()
+    const projectId = await workspace.addProject()
+    const client = createWorkspaceClient(ORIGIN, await workspace.addKey(), { fetch: serve })
+    await expect(leaseVariables(client, projectId)).rejects.toMatchObject({
       name: 'WorkspaceApiError',
-      message: 'No.',
+      message: expect.stringContaining('restricted to'),
       status: 403,
-      code: 'lease_needs_restricted_key',
+      code: 'restricted_key_required',
     })
   })
 })

@@ -1,7 +1,8 @@
 /** Leases of environment variables: their values arrive sealed to a key that only this process has (HPKE, RFC 9180). */
 import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core'
+import type { components } from './api.ts'
 import type { WorkspaceClient } from './client.ts'
-import { dataOf, type Result } from './errors.ts'
+import { dataOf } from './errors.ts'
 
 /** What the service binds every lease to. */
 const INFO = new TextEncoder().encode('workspace-api environment-variables lease v1')
@@ -18,13 +19,7 @@ export interface LeaseKey {
 }
 
 /** The response to a lease. */
-export interface SealedLease {
-  readonly organizationId: string
-  readonly projectId: string
-  readonly keys: readonly string[]
-  readonly enc: string
-  readonly ciphertext: string
-}
+export type SealedLease = components['schemas']['EnvironmentVariableLease']
 
 /**
  * The environment variables of a project, by name. The values are in the memory of this process and nowhere else.
@@ -37,10 +32,9 @@ export async function leaseVariables(
   keys?: readonly string[],
 ): Promise<Record<string, string>> {
   const key = await createLeaseKey()
-  const lease = client.POST as unknown as (path: string, init: object) => Promise<Result<SealedLease>>
-  const sealed = await lease('/v1/projects/{projectId}/environment-variables/lease', {
+  const sealed = await client.POST('/v1/projects/{projectId}/environment-variables/lease', {
     params: { path: { projectId } },
-    body: { publicKey: key.publicKey, ...(keys && { keys }) },
+    body: { publicKey: key.publicKey, ...(keys && { keys: [...keys] }) },
   })
   return openLease(dataOf(sealed), key)
 }
