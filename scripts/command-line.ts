@@ -1,5 +1,6 @@
 /**
- * What all scripts share on the command line: options, `--help`, error messages, exit codes and progress.
+ * What all scripts and the command `workspace` (cli/) share on the command line: options, `--help`, error messages, exit
+ * codes and progress.
  *
  * Exit code 1 after one line on stderr: the script failed. Exit code 2: the command line is wrong.
  */
@@ -31,16 +32,22 @@ export function describeScript(
   description: string,
   examples: readonly [string, ...string[]],
 ): Command {
-  const lines = examples.map((example) => `\n  npm run ${script}${example && ` -- ${example}`}`)
-  return new Command(`npm run ${script} --`)
+  const lines = examples.map((example) => `npm run ${script}${example && ` -- ${example}`}`)
+  return describeCommand(`npm run ${script} --`, description, lines)
+}
+
+/** @param examples whole command lines. */
+export function describeCommand(name: string, description: string, examples: readonly string[]): Command {
+  const command: Command = new Command(name)
     .description(description)
     .helpOption('-h, --help', 'show this help')
     .configureHelp({ showGlobalOptions: true })
-    .addHelpText('after', `\nExamples:${lines.join('')}`)
+    .addHelpText('after', `\nExamples:${examples.map((example) => `\n  ${example}`).join('')}`)
     .configureOutput({
-      outputError: (text, write) => write(`${usageMessage(text.replace(/^error: /, ''), script)}\n`),
+      outputError: (text, write) => write(`${usageMessage(text.replace(/^error: /, ''), command)}\n`),
     })
     .exitOverride(({ exitCode }) => process.exit(exitCode && WRONG_USE))
+  return command
 }
 
 /** Adds the options that select a database, for `targetOf`. */
@@ -80,20 +87,27 @@ export function withService<Arguments extends unknown[], Options extends OptionV
 
 /** Parses the command line. From then on, an error ends the process with one line. */
 export function parsed<Parsed extends CommandUnknownOpts>(command: Parsed): Parsed {
-  const script = command.name().replace(/^npm run (.*) --$/, '$1')
-  process.on('uncaughtException', (error) => void fail(error, script))
+  let running: CommandUnknownOpts = command
+  process.on('uncaughtException', (error) => void fail(error, running))
   // commander would check these first, so that a misspelt one would be reported as missing.
-  const required = [command, ...command.commands].flatMap(({ options }) =>
+  const required = withSubcommands(command).flatMap(({ options }) =>
     options.filter(({ mandatory }) => mandatory),
   )
   for (const option of required) {
     option.mandatory = false
     option.description += ' (required)'
   }
-  command.hook('preAction', (_, subcommand) => checkValues(subcommand, required))
+  command.hook('preAction', (_, subcommand) => {
+    running = subcommand
+    checkValues(subcommand, required)
+  })
   command.parse()
   checkValues(command, required)
   return command
+}
+
+function withSubcommands(command: CommandUnknownOpts): CommandUnknownOpts[] {
+  return [command, ...command.commands.flatMap(withSubcommands)]
 }
 
 /** @throws if a required option is missing, or if the value of an option is empty or another option. */
@@ -145,7 +159,7 @@ function exitOnSignals(): void {
   }
 }
 
-async function fail(error: unknown, script: string): Promise<never> {
+async function fail(error: unknown, command: CommandUnknownOpts): Promise<never> {
   // A command that a signal ended fails; the signal ends this process too. Node polls for signals once in each loop.
   await setImmediate()
   await setImmediate()
@@ -155,20 +169,23 @@ async function fail(error: unknown, script: string): Promise<never> {
     console.error()
     process.exit(INTERRUPTED)
   }
-  if (error instanceof UsageError) {
-    console.error(usageMessage(error.message, script))
-    process.exit(WRONG_USE)
-  }
-  const isExpected = error instanceof Error && error.constructor === Error
+  if (error instanceof UsageError) command.error(error.message)
+  // JavaScript's own kinds of errors are mistakes in the program.
+  const isExpected =
+    error instanceof Error && (error.constructor === Error || !(error.constructor.name in globalThis))
   console.error(isExpected ? error.message : `Unexpected error: ${error}. DEBUG=1 shows the stack.`)
   if (process.env.DEBUG) console.error(error)
   process.exit(FAILED)
 }
 
-function usageMessage(text: string, script: string): string {
+function usageMessage(text: string, command: CommandUnknownOpts): string {
   const message = text.trim().replaceAll(/\s*\n\s*/g, ' ')
   const sentence = message.charAt(0).toUpperCase() + message.slice(1)
-  return `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} For help: npm run ${script} -- --help`
+  return `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} For help: ${pathOf(command)} --help`
+}
+
+function pathOf(command: CommandUnknownOpts): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
 }
 
 const LINE_MS = 10_000
