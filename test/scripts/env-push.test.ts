@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runScript } from '../support/commands.ts'
+import { runWorkspace } from '../support/commands.ts'
 import { freePort, newFolder } from '../support/dev-server.ts'
 import { type RunningService, startService } from '../support/service.ts'
 
-describe('npm run env:push', () => {
+describe('workspace env push', () => {
   const folder = newFolder()
   let service: RunningService
   let url: string
@@ -49,10 +49,10 @@ describe('npm run env:push', () => {
     return file
   }
 
-  const run = (...args: string[]) => runScript('env:push', args, { WORKSPACE_API_KEY: apiKey })
+  const run = (args: readonly string[], login = {}) =>
+    runWorkspace(['env', 'push', ...args], { url, apiKey, ...login })
 
-  const push = (content: string | Buffer, project: string, ...more: string[]) =>
-    run(fileOf(content), '--project', project, '--url', url, ...more)
+  const push = (content: string | Buffer, project: string) => run([fileOf(content), '--project', project])
 
   it('puts the variables of a file into a project, and says which are new, without their values', async () => {
     const project = await newProject()
@@ -152,18 +152,18 @@ describe('npm run env:push', () => {
   it('refuses what it can not use, with a word', async () => {
     const project = await newProject()
     const file = fileOf('TOKEN=secret\n')
-    const cases: [string[], RegExp][] = [
+    const cases: [args: string[], message: RegExp, login?: object][] = [
       [[join(folder, 'missing.env'), '--project', project], /missing\.env.*ENOENT/],
       [[folder, '--project', project], /EISDIR/],
       [[file, '--project', '..'], /^--project is not an id; got "\.\."/],
-      [[file, '--project', 'nobodys', '--url', url], /There is no project with this projectId/],
-      [[file, '--project', project, '--url', url, '--key', 'wsk_wrong'], /API key is not valid/],
-      [[file, '--project', project, '--url', 'ftp://x'], /^--url is not /],
-      [[file, '--project', project, '--url', `http://localhost:${await freePort()}`], /No answer from/],
+      [[file, '--project', 'nobodys'], /There is no project with this projectId/],
+      [[file, '--project', project], /API key is not valid/, { apiKey: 'wsk_wrong' }],
+      [[file, '--project', project], /^WORKSPACE_URL is not /, { url: 'ftp://x' }],
+      [[file, '--project', project], /No answer from/, { url: `http://localhost:${await freePort()}` }],
     ]
-    for (const [args, message] of cases) {
-      const { status, stdout, stderr } = await run(...args)
-      expect([status, stdout]).toEqual([/^--/.test(stderr) ? 2 : 1, ''])
+    for (const [args, message, login] of cases) {
+      const { status, stdout, stderr } = await run(args, login)
+      expect([status, stdout]).toEqual([/^(--|WORKSPACE_URL)/.test(stderr) ? 2 : 1, ''])
       expect(stderr).toMatch(message)
       expect(stderr).not.toContain('secret')
     }

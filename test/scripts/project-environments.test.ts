@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { parse } from 'dotenv'
 import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestHarness } from 'wrangler'
 import type { Environment } from '../../src/environment.ts'
-import { ROOT } from '../support/commands.ts'
+import { ROOT, runWorkspace } from '../support/commands.ts'
 import { newFolder } from '../support/dev-server.ts'
 import { addOrganization } from '../support/organization.ts'
 
@@ -203,7 +201,7 @@ describe('ProjectEnvironments', () => {
   })
 })
 
-describe('npm run env:push', () => {
+describe('workspace env push', () => {
   it('brings to a build system what dotenv reads in the file', async () => {
     const organization = await Organization.create()
     const projectId = await organization.addProject()
@@ -217,11 +215,9 @@ describe('npm run env:push', () => {
         ...Array.from({ length: 120 }, (_, index) => `NUMBER_${index}=${index}`),
       ].join('\n')
       writeFileSync(file, content)
-      await promisify(execFile)(
-        'npm',
-        ['run', '--silent', 'env:push', '--', file, '--project', projectId, '--url', url],
-        { cwd: ROOT, env: { ...process.env, WORKSPACE_API_KEY: organization.apiKey } },
-      )
+      const { apiKey } = organization
+      const pushed = await runWorkspace(['env', 'push', file, '--project', projectId], { url, apiKey })
+      expect(pushed.status, pushed.printed).toBe(0)
       const expected = parse(content)
       expect(Object.keys(expected)).toHaveLength(131)
       expect(await read(organization.id, projectId)).toEqual({ variables: expected })

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
-import { runScript, startScript } from '../support/commands.ts'
+import { runWorkspace, startWorkspace } from '../support/commands.ts'
 import { newFolder } from '../support/dev-server.ts'
 import { startProxy } from '../support/proxy.ts'
 import { type RunningService, startService } from '../support/service.ts'
@@ -47,15 +47,20 @@ const skillsIn = (name: string) =>
     Object.entries(readBytes(join(folder, name))).filter(([path]) => !path.startsWith(RECORDS)),
   )
 
-/** Runs a script in the folder of the test. */
-async function run(script: string, args: readonly string[], variables = {}, url = running.url) {
-  const all = [...args, '--url', url, '--key', key]
-  const { status, stdout, stderr } = await runScript(script, all, variables, folder)
+/** Runs a command in the folder of the test. */
+async function run(command: 'push' | 'pull', args: readonly string[], variables = {}, url = running.url) {
+  const login = { url, apiKey: key }
+  const { status, stdout, stderr } = await runWorkspace(
+    ['skills', command, ...args],
+    login,
+    variables,
+    folder,
+  )
   const lines = (text: string) => text.split('\n').slice(0, -1)
   return { status, printed: lines(stdout), failed: lines(stderr) }
 }
-const push = (...args: string[]) => run('skills:push', args)
-const pull = (...args: string[]) => run('skills:pull', args)
+const push = (...args: string[]) => run('push', args)
+const pull = (...args: string[]) => run('pull', args)
 const done = (...printed: string[]) => ({ status: 0, printed, failed: [] })
 const refused = (...failed: string[]) => ({ status: 1, printed: [], failed })
 
@@ -158,7 +163,7 @@ describe('two people', () => {
     unlinkSync(join(folder, 'bob/notes/docs/c.md'))
     expect(await push('bob')).toEqual(
       refused(
-        'failed    bob/notes: changed here, and on the service since it was pulled; skills:pull gets those changes, --force publishes without them',
+        'failed    bob/notes: changed here, and on the service since it was pulled; `skills pull` gets those changes, --force publishes without them',
       ),
     )
     const kept = ['kept      notes/b.md: changed here', 'kept      notes/docs/c.md: changed here']
@@ -273,10 +278,10 @@ describe('an interrupted pull', () => {
       rmSync(join(folder, 'theirs'), { recursive: true, force: true })
       cpSync(join(folder, 'first'), join(folder, 'theirs'), { recursive: true })
       const second = ['theirs', 'notes', '--version', '2']
-      const { status } = await run('skills:pull', second, killedAt(kills + 1))
+      const { status } = await run('pull', second, killedAt(kills + 1))
       isKilled = status === null
       // Killed a second time, before it gets a third version.
-      await run('skills:pull', ['theirs'], killedAt((kills % 5) + 2))
+      await run('pull', ['theirs'], killedAt((kills % 5) + 2))
       const { status: last, failed } = await pull('theirs')
       expect([kills, last, failed]).toEqual([kills, 0, []])
       expect(skillsIn('theirs')).toEqual(readBytes(join(folder, '3')))
@@ -292,7 +297,7 @@ describe('an interrupted pull', () => {
     write('1/notes', { 'SKILL.md': entry('notes', 'Second.'), 'a.md': '2' })
     await push('1')
     // The record, and a file.
-    expect((await run('skills:pull', ['theirs'], killedAt(4))).status).toBe(null)
+    expect((await run('pull', ['theirs'], killedAt(4))).status).toBe(null)
     expect(await push('theirs')).toEqual(
       refused('failed    theirs/notes: a pull of this skill was interrupted; pull it again'),
     )
@@ -310,8 +315,8 @@ describe('an interrupted pull', () => {
       if (/\/versions\/1$/.test(url) && ++requests === 2) await setTimeout(60_000, undefined, { ref: false })
       return undefined
     })
-    const args = ['theirs', '--url', proxy.url, '--key', key]
-    const child = startScript('skills:pull', args, { cwd: folder })
+    const login = { url: proxy.url, apiKey: key }
+    const child = startWorkspace(['skills', 'pull', 'theirs'], login, { cwd: folder })
     while (requests < 2) await setTimeout(20)
     child.kill('SIGINT')
     await new Promise((resolve) => child.on('close', resolve))
@@ -375,7 +380,7 @@ describe('outside of the folder', () => {
       return url.includes('/versions/') ? { isCurrent: true, files } : {}
     }
     const proxy = await startProxy(running.url, respond)
-    const { status, printed, failed } = await run('skills:pull', ['theirs'], {}, proxy.url)
+    const { status, printed, failed } = await run('pull', ['theirs'], {}, proxy.url)
     await proxy.close()
     expect([status, printed]).toEqual([1, []])
     expect(failed).toEqual([expect.stringMatching(/^failed {4}notes: .*is not a path in a folder/)])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { v7 as newUuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { Service } from '../../scripts/service.ts'
-import { runScript } from '../support/commands.ts'
+import { runWorkspace } from '../support/commands.ts'
 import { freePort, newFolder } from '../support/dev-server.ts'
 import { startProxy } from '../support/proxy.ts'
 import { type RunningService, startService } from '../support/service.ts'
@@ -35,10 +35,10 @@ beforeEach(() => {
 const write = (name: string, files: Readonly<Record<string, Content>>) =>
   writeFiles(join(folder, name), files)
 
-/** Runs the script in the folder of the test. */
-async function push(folders: readonly string[], flags = ['--url', url, '--key', key], environment = {}) {
-  const variables = { WORKSPACE_API_KEY: '', ...environment }
-  const { status, stdout, stderr } = await runScript('skills:push', [...folders, ...flags], variables, folder)
+/** Runs the command in the folder of the test. */
+async function push(folders: readonly string[], flags: readonly string[] = [], login = {}) {
+  const args = ['skills', 'push', ...folders, ...flags]
+  const { status, stdout, stderr } = await runWorkspace(args, { url, apiKey: key, ...login }, {}, folder)
   const lines = (text: string) => text.split('\n').slice(0, -1)
   return { status, printed: lines(stdout), failed: lines(stderr) }
 }
@@ -122,7 +122,7 @@ it('publishes files that are not text, and executable bits', async () => {
 
 it('names the change that makes a version', async () => {
   const path = write('told', { 'SKILL.md': entry('told') })
-  const flags = ['--url', url, '--key', key, '--message']
+  const flags = ['--message']
   expect(await push([path], [...flags, 'The first.'])).toEqual(pushed('created   told, 1 file'))
   write('told', { 'a.md': '' })
   expect(await push([path], [...flags, 'The second.'])).toEqual(pushed('updated   told, 2 files'))
@@ -173,8 +173,7 @@ it('overwrites nothing that someone else changed meanwhile', async () => {
     if (method === 'PATCH') await service.send('PATCH', target, { files: theirs })
     return undefined
   })
-  const flags = ['--key', key, '--url', proxy.url]
-  expect(await push(['raced'], flags)).toEqual({
+  expect(await push(['raced'], [], { url: proxy.url })).toEqual({
     status: 1,
     printed: [],
     failed: [
@@ -197,13 +196,13 @@ it('publishes the skills of a collection, at any depth', async () => {
     printed: ['created   two, 1 file', 'created   one, 1 file', 'created   three, 1 file'],
     failed: ['failed    all/link: a symbolic link; --allow-skips leaves it out'],
   })
-  expect(await push(['all'], ['--url', url, '--key', key, '--allow-skips'])).toEqual(
+  expect(await push(['all'], ['--allow-skips'])).toEqual(
     pushed('unchanged two, 1 file', 'skipped   all/link: a symbolic link', 'unchanged one, 1 file'),
   )
 })
 
 it('only says what it would do in a dry run', async () => {
-  const flags = ['--url', url, '--key', key, '--dry-run']
+  const flags = ['--dry-run']
   const nothing = 'Nothing was changed: this was a dry run.'
   const path = write('dry', { 'SKILL.md': entry('dry') })
   expect(await push([path], flags)).toEqual(pushed('to create dry, 1 file', nothing))
@@ -230,9 +229,7 @@ it('leaves out links, if it may, and what belongs to Git and the Finder', async 
     printed: skipped,
     failed: ['failed    mixed: 2 files would be left out; --allow-skips publishes the skill without'],
   })
-  expect(await push(['mixed'], ['--url', url, '--key', key, '--allow-skips'])).toEqual(
-    pushed(...skipped, 'created   mixed, 2 files'),
-  )
+  expect(await push(['mixed'], ['--allow-skips'])).toEqual(pushed(...skipped, 'created   mixed, 2 files'))
   expect(Object.keys((await retrieve('mixed')).contents)).toEqual(['.gitignore', 'SKILL.md'])
 })
 
@@ -297,7 +294,7 @@ it("reports the service's own words", async () => {
   const { token } = (await service.send<{ token: string }>('POST', '/v1/api-keys', reader)).body
   const refusal =
     'This API key lacks the scope "skills:write". Use a key that has it; GET /v1/me shows the scopes of a key.'
-  expect(await push(['a', 'b'], ['--url', url, '--key', token])).toEqual({
+  expect(await push(['a', 'b'], [], { apiKey: token })).toEqual({
     status: 1,
     printed: [],
     failed: [`failed    a: ${refusal}`, `failed    b: ${refusal}`],
@@ -315,34 +312,19 @@ it('finds a skill on whichever page it is', async () => {
     .bind(other.id, '2026-01-01T00:00:00.000Z', JSON.stringify(skills))
     .run()
   const path = write('last', { 'SKILL.md': entry('last') })
-  const flags = ['--url', url, '--key', other.apiKey]
-  expect(await push([path], flags)).toEqual(pushed('created   last, 1 file'))
-  expect(await push([path], flags)).toEqual(pushed('unchanged last, 1 file'))
-})
-
-it('takes the key from the command line, the environment or the demo workspace, in this order', async () => {
-  write('a', { 'SKILL.md': entry('keyed') })
-  const at = ['--url', `${url}/`]
-  const none = await push(['a'], at)
-  expect([none.status, none.printed]).toEqual([2, []])
-  expect(none.failed).toEqual([expect.stringMatching(/--key.*WORKSPACE_API_KEY.*npm run dev/)])
-  const demo = (apiKey: string) => write('.wrangler/state', { 'demo.json': JSON.stringify({ apiKey }) })
-  demo('wrong')
-  const option = await push(['a'], [...at, '--key', key], { WORKSPACE_API_KEY: 'wrong' })
-  expect(option).toEqual(pushed('created   keyed, 1 file'))
-  expect(await push(['a'], at, { WORKSPACE_API_KEY: key })).toEqual(pushed('unchanged keyed, 1 file'))
-  demo(key)
-  expect(await push(['a'], at)).toEqual(pushed('unchanged keyed, 1 file'))
+  const login = { apiKey: other.apiKey }
+  expect(await push([path], [], login)).toEqual(pushed('created   last, 1 file'))
+  expect(await push([path], [], login)).toEqual(pushed('unchanged last, 1 file'))
 })
 
 it('says what is wrong with its call', async () => {
   const path = write('call', { 'SKILL.md': entry('call') })
   const nobody = `http://localhost:${await freePort()}`
-  for (const [args, words] of [
-    [[path, '--url', url, '--key', 'wsk_x'], /^The API key is not valid/],
-    [[path, '--url', nobody, '--key', key], /^No answer from http:\/\/localhost:\d+: ECONNREFUSED$/m],
+  for (const [login, words] of [
+    [{ url, apiKey: 'wsk_x' }, /^The API key is not valid/],
+    [{ url: nobody, apiKey: key }, /^No answer from http:\/\/localhost:\d+: ECONNREFUSED$/m],
   ] as const) {
-    const { status, stdout, stderr } = await runScript('skills:push', args)
+    const { status, stdout, stderr } = await runWorkspace(['skills', 'push', path], login)
     expect([status, stdout, stderr]).toEqual([1, '', expect.stringMatching(words)])
     expect(stderr).not.toMatch(/\n +at /)
   }

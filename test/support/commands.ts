@@ -29,7 +29,11 @@ export function startScript(
   args: readonly string[],
   options: SpawnOptions = {},
 ): ChildProcess {
-  return spawn(process.execPath, [...argumentsOf(script), ...args], {
+  return startNode([...argumentsOf(script), ...args], options)
+}
+
+function startNode(args: readonly string[], options: SpawnOptions): ChildProcess {
+  return spawn(process.execPath, args, {
     cwd: ROOT,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -44,7 +48,47 @@ export async function runScript(
   variables: Readonly<Record<string, string>> = {},
   cwd: string = ROOT,
 ): Promise<Ended> {
-  const child = startScript(script, args, { cwd, env: { ...process.env, ...variables } })
+  return endOf(startScript(script, args, { cwd, env: { ...process.env, ...variables } }))
+}
+
+/** The service and the API key that the command `workspace` uses. */
+export interface WorkspaceLogin {
+  readonly url: string
+  readonly apiKey: string
+}
+
+/** The variables of its environment. Nobody has logged in. */
+const environmentOf = ({ url, apiKey }: WorkspaceLogin) => ({
+  WORKSPACE_URL: url,
+  WORKSPACE_API_KEY: apiKey,
+  XDG_CONFIG_HOME: '/nonexistent',
+})
+
+const WORKSPACE = join(ROOT, 'cli', 'src', 'workspace.ts')
+
+/** Starts the command `workspace` from its sources, in a process group of its own. */
+export function startWorkspace(
+  args: readonly string[],
+  login: WorkspaceLogin,
+  { env, ...options }: SpawnOptions = {},
+): ChildProcess {
+  return startNode([WORKSPACE, ...args], {
+    ...options,
+    env: { ...process.env, ...environmentOf(login), ...env },
+  })
+}
+
+/** Runs the command `workspace` from its sources to its end. @param variables of its environment. */
+export function runWorkspace(
+  args: readonly string[],
+  login: WorkspaceLogin,
+  variables: Readonly<Record<string, string>> = {},
+  cwd: string = ROOT,
+): Promise<Ended> {
+  return endOf(startWorkspace(args, login, { cwd, env: variables }))
+}
+
+async function endOf(child: ChildProcess): Promise<Ended> {
   const ended = { stdout: '', stderr: '', printed: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (chunk: string) => {

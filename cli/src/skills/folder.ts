@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { sha256 } from '../src/crypto/digest.ts'
+import { sha256 } from '../../../src/crypto/digest.ts'
 
-/** Beside the skills of a folder: what `skills:pull` wrote, a file for each skill. */
+/** Beside the skills of a folder: what `skills pull` wrote, a file for each skill. */
 export const RECORDS = '.workspace-skills'
 /** What is not part of a skill, in lower case: some file systems ignore the case. */
 const IGNORED = ['.git', '.ds_store', RECORDS]
@@ -50,7 +50,7 @@ export function fingerprintOf(file: { readonly sha256: string; readonly executab
 }
 
 export function areEqual(some: Fingerprints, others: Fingerprints): boolean {
-  return some.size === others.size && some.entries().every(([name, value]) => others.get(name) === value)
+  return some.size === others.size && [...some].every(([name, value]) => others.get(name) === value)
 }
 
 /** A folder comes before what is in it. */

@@ -10,19 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { relativePath } from '../src/http/fields.ts'
-import { readContent } from '../src/resources/skills/content.ts'
-import { skillName } from '../src/resources/skills/fields.ts'
-import {
-  describeScript,
-  parsed,
-  positiveInteger,
-  startProgress,
-  temporaryFolder,
-  UsageError,
-  withService,
-} from './command-line.ts'
-import { Service } from './service.ts'
+import type { WorkspaceClient } from '../../../client/src/index.ts'
+import { positiveInteger, startProgress, temporaryFolder, UsageError } from '../../../scripts/command-line.ts'
+import { relativePath } from '../../../src/http/fields.ts'
+import { readContent } from '../../../src/resources/skills/content.ts'
+import { skillName } from '../../../src/resources/skills/fields.ts'
+import { describe, withJson } from '../command.ts'
+import { outcomeLine } from '../output.ts'
+import { connect } from '../service.ts'
 import {
   countOf,
   type Entry,
@@ -37,7 +32,7 @@ import {
   readRecord,
   recordsIn,
   writeRecord,
-} from './skill-folder.ts'
+} from './folder.ts'
 import {
   earlierFiles,
   fingerprintsOf,
@@ -45,30 +40,26 @@ import {
   listSkills,
   readVersion,
   type VersionFile,
-} from './skill-versions.ts'
+} from './versions.ts'
 
-const command = parsed(
-  withService(
-    describeScript(
-      'skills:pull',
-      `Writes skills of the service into a folder, each into a folder with its name. What was changed there since the last pull stays; a skill in which the same file was changed on the service too is not pulled without --force. ${RECORDS} in the folder has what was pulled. The API key needs the scope skills:read.`,
-      ['path/to/skills', 'path/to/skills release-notes --version 2', 'path/to/skills --dry-run'],
-    )
-      .argument('<folder>', 'the folder of the skills; created if missing')
-      .argument('[name...]', 'the skills; all if left out')
-      .option(
-        '--version <number>',
-        'a version of one named skill instead of the current one',
-        positiveInteger,
-      )
-      .option('--dry-run', 'print what would be written, and change nothing')
-      .option('--force', 'overwrite the changes in the folder'),
-  ),
-)
-const options = command.opts()
-const [root, given] = command.processedArgs
-const names = [...new Set(given)]
-let staging: string | undefined
+export const pull = withJson(
+  describe(
+    'pull',
+    `Writes skills of the service into a folder, each into a folder with its name. What was changed there since the last pull stays; a skill in which the same file was changed on the service too is not pulled without --force. ${RECORDS} in the folder has what was pulled. The API key needs the scope skills:read.`,
+    [
+      'skills pull path/to/skills',
+      'skills pull path/to/skills release-notes --version 2',
+      'skills pull path/to/skills --dry-run',
+    ],
+  )
+    .argument('<folder>', 'the folder of the skills; created if missing')
+    .argument('[name...]', 'the skills; all if left out')
+    .option('--version <number>', 'a version of one named skill instead of the current one', positiveInteger)
+    .option('--dry-run', 'print what would be written, and change nothing')
+    .option('--force', 'overwrite the changes in the folder'),
+).action(pullAll)
+
+type Options = ReturnType<typeof pull.opts>
 
 /** A file to write or to remove. */
 interface Change {
@@ -91,22 +82,21 @@ interface Comparison {
 /** What is in the folder of a skill, by `keyOf`. */
 type Local = ReadonlyMap<string, Entry>
 
-await pullAll()
-
-async function pullAll(): Promise<void> {
+async function pullAll(root: string, given: readonly string[], options: Options): Promise<void> {
+  const names = [...new Set(given)]
   if (options.version !== undefined && names.length !== 1) {
     throw new UsageError('--version needs the name of one skill.')
   }
-  const service = Service.fromOptions(options)
+  const client = connect()
   const records = recordsIn(root)
-  const ids = await listSkills(service)
+  const ids = await listSkills(client)
   const wanted = names.length > 0 ? names : [...ids.keys()].sort()
   const progress = startProgress('Pulling skills', wanted.length)
   for (const name of wanted) {
     try {
       const id = ids.get(name)
       if (id === undefined) throw new Error('there is no skill with this name')
-      for (const line of await pull(service, name, id)) progress.log(line)
+      for (const line of await pullSkill(client, name, id, root, options)) progress.log(line)
     } catch (error) {
       progress.warn(`failed    ${name}: ${(error as Error).message}`)
       process.exitCode = 1
@@ -115,15 +105,15 @@ async function pullAll(): Promise<void> {
     }
   }
   if (names.length === 0) {
-    for (const name of removedSkills(ids, records)) {
-      progress.log(`gone      ${name}: not on the service; its folder stays`)
+    for (const name of removedSkills(ids, records, root)) {
+      progress.log(outcomeLine(options, 'gone', name, ': not on the service; its folder stays'))
     }
   }
-  progress.end(options.dryRun ? 'Nothing was changed: this was a dry run.' : undefined)
+  progress.end(options.dryRun && !options.json ? 'Nothing was changed: this was a dry run.' : undefined)
 }
 
 /** @returns the pulled skills that the service does not have. */
-function removedSkills(ids: ReadonlyMap<string, string>, records: string): string[] {
+function removedSkills(ids: ReadonlyMap<string, string>, records: string, root: string): string[] {
   const files = existsSync(records) ? readdirSync(records).sort() : []
   return files
     .filter((file) => file.endsWith('.json'))
@@ -132,28 +122,34 @@ function removedSkills(ids: ReadonlyMap<string, string>, records: string): strin
 }
 
 /** @returns what to print. @throws if the skill can't be written; nothing was changed then. */
-async function pull(service: Service, name: string, id: string): Promise<string[]> {
+async function pullSkill(
+  client: WorkspaceClient,
+  name: string,
+  id: string,
+  root: string,
+  options: Options,
+): Promise<string[]> {
   if (!skillName().safeParse(name).success) throw new Error('the service has a skill with a wrong name')
   const folder = join(root, name)
   const local = readLocal(folder)
   // A folder that was deleted is written again.
   const record = local && readRecord(folder)
   const linesOf = (outcome: string, files: Fingerprints, kept: readonly string[]) => [
-    ...kept.map((filename) => `kept      ${name}/${filename}: changed here`),
-    `${outcome.padEnd(9)} ${name}, ${countOf([...files])}`,
+    ...kept.map((filename) => outcomeLine(options, 'kept', `${name}/${filename}`, ': changed here')),
+    outcomeLine(options, outcome, name, `, ${countOf([...files])}`),
   ]
   const isPlain = options.version === undefined && !options.force && !record?.pending
-  if (record?.etag != null && isPlain && (await hasTag(service, id, record.etag))) {
-    return linesOf('unchanged', record.files, compare(local, record, record.files).kept)
+  if (record?.etag != null && isPlain && (await hasTag(client, id, record.etag))) {
+    return linesOf('unchanged', record.files, compare(local, record, record.files, options).kept)
   }
 
-  const { etag, files } = await readVersion(service, id, options.version)
+  const { etag, files } = await readVersion(client, id, options.version)
   for (const { filename } of files) checkFilename(filename)
   const pulled = { etag, files: fingerprintsOf(files) }
-  let comparison = compare(local, record, pulled.files)
+  let comparison = compare(local, record, pulled.files, options)
   if (comparison.conflicts.length > 0 && local && !record) {
     // The folder was not pulled, but may have been pushed.
-    comparison = compare(local, await earlierVersionIn(local, service, id), pulled.files)
+    comparison = compare(local, await earlierVersionIn(local, client, id), pulled.files, options)
   }
   const { changes, kept, conflicts } = comparison
   if (conflicts.length > 0) {
@@ -164,7 +160,9 @@ async function pull(service: Service, name: string, id: string): Promise<string[
   checkPaths(local, changes)
   const skipped = files
     .filter(({ filename }) => isIgnored(filename))
-    .map(({ filename }) => `skipped   ${name}/${filename}: never part of a skill's folder`)
+    .map(({ filename }) =>
+      outcomeLine(options, 'skipped', `${name}/${filename}`, ": never part of a skill's folder"),
+    )
   if (options.dryRun) {
     const outcome = local === undefined ? 'to create' : changes.length > 0 ? 'to update' : 'unchanged'
     return [...skipped, ...linesOf(outcome, pulled.files, kept)]
@@ -220,6 +218,7 @@ function compare(
   local: Local | undefined,
   record: Pick<PullRecord, 'files' | 'pending'> | undefined,
   version: Fingerprints,
+  options: Options,
 ): Comparison {
   const changes: Change[] = []
   const kept: string[] = []
@@ -247,11 +246,9 @@ function byKey(files: Fingerprints = new Map()) {
 }
 
 /** @returns the latest version whose files are all in the folder. */
-async function earlierVersionIn(local: Local, service: Service, id: string) {
-  for await (const files of earlierFiles(service, id)) {
-    const isHere = files
-      .entries()
-      .every(([filename, each]) => fingerprintAt(local.get(keyOf(filename))) === each)
+async function earlierVersionIn(local: Local, client: WorkspaceClient, id: string) {
+  for await (const files of earlierFiles(client, id)) {
+    const isHere = [...files].every(([filename, each]) => fingerprintAt(local.get(keyOf(filename))) === each)
     if (isHere) return { files }
   }
   return undefined
@@ -280,7 +277,7 @@ function write(
   pulled: PullRecord,
   files: ReadonlyMap<string, VersionFile>,
 ): 'created' | 'updated' | 'unchanged' {
-  const staged = join(stagingFolder(), basename(folder))
+  const staged = join(stagingFolder(dirname(folder)), basename(folder))
   mkdirSync(staged)
   for (const { filename } of changes) {
     const file = files.get(filename)
@@ -324,8 +321,10 @@ function remove({ path, kind }: Entry, folder: string): void {
   }
 }
 
+let staging: string | undefined
+
 /** On the file system of the folder, so that files can be moved. Deleted at the end. */
-function stagingFolder(): string {
+function stagingFolder(root: string): string {
   if (staging === undefined) {
     const records = recordsIn(root)
     mkdirSync(records, { recursive: true })

@@ -1,0 +1,67 @@
+/** The service and the API key: those of the environment, or else those that `workspace login` stored. */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { UsageError } from '../../scripts/command-line.ts'
+
+export interface Login {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly apiKey: string
+}
+
+/** @throws if one of the two is missing. A stored API key is sent only to the service that it was stored for. */
+export function currentLogin(): Login {
+  const stored = readLogin()
+  const url = process.env.WORKSPACE_URL ? serviceUrl(process.env.WORKSPACE_URL, 'WORKSPACE_URL') : stored?.url
+  const apiKey = process.env.WORKSPACE_API_KEY || (url === stored?.url ? stored?.apiKey : undefined)
+  if (apiKey && url) return { url, apiKey }
+  if (apiKey) throw new UsageError('There is no service. Set WORKSPACE_URL, or run `workspace login`.')
+  const service = url === undefined ? '' : ` for ${url}`
+  throw new UsageError(
+    `There is no API key${service}. Set WORKSPACE_API_KEY and WORKSPACE_URL, or run \`workspace login\`.`,
+  )
+}
+
+/** @param name of the setting. @throws if the address is not valid. */
+export function serviceUrl(address: string, name: string): string {
+  if (/^https?:\/\//.test(address) && URL.canParse(address)) return address.replace(/\/+$/, '')
+  throw new UsageError(
+    `${name} is not an http or https address; got "${address}"; example: https://api.example.com.`,
+  )
+}
+
+/** @returns undefined if nobody logged in. */
+function readLogin(): Login | undefined {
+  const file = loginFile()
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw new Error(`${file} cannot be read: ${code ?? 'it is not JSON'}. Run \`workspace login\`.`)
+  }
+}
+
+/** Only the user can read the file. It is replaced as a whole. @returns the file. */
+export function storeLogin(login: Login): string {
+  const file = loginFile()
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const next = `${file}.new`
+  rmSync(next, { force: true })
+  writeFileSync(next, `${JSON.stringify(login, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
+  renameSync(next, file)
+  return file
+}
+
+function loginFile(): string {
+  return join(configurationFolder(), 'workspace', 'login.json')
+}
+
+/** Of the user, as the platform has it. */
+function configurationFolder(): string {
+  const { APPDATA, XDG_CONFIG_HOME } = process.env
+  if (process.platform === 'win32') return APPDATA || join(homedir(), 'AppData', 'Roaming')
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support')
+  return XDG_CONFIG_HOME || join(homedir(), '.config')
+}

@@ -1,0 +1,112 @@
+/** `workspace env`: the environment variables of a project. */
+import { spawn } from 'node:child_process'
+import { setImmediate } from 'node:timers/promises'
+import { dataOf, items, leaseVariables } from '../../client/src/index.ts'
+import { startProgress, UsageError } from '../../scripts/command-line.ts'
+import { describeProblems } from '../../src/http/problems.ts'
+import { setEnvironmentVariablesContract } from '../../src/resources/environment-variables/contract.ts'
+import { ended } from './child.ts'
+import { describe, group, withJson, withLimit } from './command.ts'
+import { check, chunksOf, readVariables } from './env-file.ts'
+import { outcomeLine, printList } from './output.ts'
+import { connect, LARGEST_PAGE } from './service.ts'
+
+const PATH = '/v1/projects/{projectId}/environment-variables'
+const PROJECT = ['--project <id>', 'the project'] as const
+/** As in shells: the command was not found, or it cannot be executed. */
+const [NOT_FOUND, NOT_EXECUTABLE] = [127, 126]
+/** A terminal sends these to each process of the foreground by itself. */
+const OF_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT']
+const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
+
+const push = withJson(
+  describe(
+    'push',
+    "Stores the variables of a .env file in a project. The project's other variables do not change. Prints names, never values. The API key needs the scope environment-variables:write.",
+    ['env push .env --project website'],
+  )
+    .argument('<file>', 'a .env file')
+    .requiredOption(...PROJECT),
+).action(async (file, { project: projectId, ...output }) => {
+  checkProject(projectId)
+  const variables = readVariables(file)
+  const chunks = chunksOf(variables)
+  for (const chunk of chunks) check(chunk)
+  const client = connect()
+  const progress = startProgress('Storing variables', variables.length)
+  // Each request stores all of its variables or none.
+  for (const chunk of chunks) {
+    const params = { path: { projectId } }
+    const { items: stored } = dataOf(await client.POST(PATH, { params, body: { variables: chunk } }))
+    for (const { key, createdAt, updatedAt } of stored) {
+      progress.log(outcomeLine(output, createdAt === updatedAt ? 'created' : 'updated', key))
+    }
+    progress.add(chunk.length)
+  }
+  const count = `${variables.length} ${variables.length === 1 ? 'variable' : 'variables'}`
+  progress.end(output.json ? undefined : `${count} pushed`)
+})
+
+const list = withLimit(
+  describe('list', 'Lists the names of the variables of a project. Values are never shown.', [
+    'env list --project website',
+    'env list --project website --json',
+  ]).requiredOption(...PROJECT),
+).action(async ({ project: projectId, ...output }) => {
+  checkProject(projectId)
+  const params = { path: { projectId }, query: { limit: LARGEST_PAGE } }
+  await printList(output, items(connect(), PATH, { params }), {
+    NAME: ({ key }) => key,
+    CREATED: ({ createdAt }) => createdAt,
+    UPDATED: ({ updatedAt }) => updatedAt,
+  })
+})
+
+const run = describe(
+  'run',
+  'Runs a command with the variables of a project in its environment. They come encrypted to a key that only this process has, are decrypted in memory, and are written nowhere. The command gets the signals that this process gets, and its exit code is passed on. The API key needs the scope environment-variables:lease, and has to be restricted to projects.',
+  [
+    'env run --project website -- npm start',
+    "env run --project website --only GREETING,TOKEN -- node -e 'console.log(process.env.GREETING)'",
+  ],
+)
+  .requiredOption(...PROJECT)
+  .option('--only <names>', 'only these variables, separated by commas', (text) => text.split(','))
+  .argument('<command...>', 'what to run, after --')
+  .action(async ([command = '', ...args], { project, only }) => {
+    checkProject(project)
+    const variables = await leaseVariables(connect(), project, only)
+    const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+    // Before the command starts, so that no signal ends this process alone.
+    for (const signal of PASSED_ON) {
+      process.on(signal, () => {
+        if (!hasTerminal || !OF_TERMINAL.includes(signal)) child.kill(signal)
+      })
+    }
+    const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...variables } })
+    const result = await ended(child, command).catch((error: Error) => {
+      console.error(error.message)
+      return { code: error.cause === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE, signal: null }
+    })
+    if (result.signal === null) process.exit(result.code ?? 0)
+    // The signal that ended the command ends this process too.
+    process.removeAllListeners(result.signal)
+    process.kill(process.pid, result.signal)
+    for (;;) await setImmediate()
+  })
+
+function checkProject(projectId: string): void {
+  const schema = setEnvironmentVariablesContract.params
+  const data = { projectId }
+  const result = schema.safeParse(data)
+  if (result.success) return
+  const problems = describeProblems(result.error.issues, { schema, data, isSecret: false })
+  throw new UsageError(problems.replace('projectId', '--project'))
+}
+
+export const env = group(
+  'env',
+  'Stores the environment variables of a project, lists their names, and runs commands with them.',
+  ['env push .env --project website', 'env run --project website -- npm start'],
+  [push, list, run],
+)

@@ -1,0 +1,80 @@
+/** `workspace files`: the files of a session. */
+import { createWriteStream, readFileSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { dataOf, items, type WorkspaceClient } from '../../client/src/index.ts'
+import { describe, group, withJson, withLimit } from './command.ts'
+import { print, printList } from './output.ts'
+import { connect, LARGEST_PAGE } from './service.ts'
+
+const SESSION = ['<session>', 'the ID of the session'] as const
+const PATH = '/v1/sessions/{sessionId}/files'
+
+const put = withJson(
+  describe('put', 'Stores a file in a session, at its path. A file that is there is replaced.', [
+    'files put 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 report.pdf --type application/pdf',
+    'files put 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 /tmp/out.log --path logs/out.log',
+  ])
+    .argument(...SESSION)
+    .argument('<file>', 'the file to store')
+    .option('--path <path>', 'its path in the session; default: as the file is given')
+    .option('--type <media type>', 'its media type; default: application/octet-stream'),
+).action(async (sessionId, file, { path = file, type = 'application/octet-stream', json }) => {
+  const result = await connect().PUT(PATH, {
+    params: { path: { sessionId }, query: { path } },
+    headers: { 'Content-Type': type },
+    body: readFileSync(file) as never,
+    bodySerializer: (bytes) => bytes,
+  })
+  const stored = dataOf(result)
+  const outcome = result.response.status === 201 ? 'created' : 'updated'
+  print({ json }, { outcome, ...stored }, `${outcome}   ${stored.path}, ${stored.sizeBytes} bytes`)
+})
+
+const get = describe('get', 'Writes the content of a file of a session to standard output, or to a file.', [
+  'files get 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 logs/out.log',
+  'files get 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 report.pdf --output report.pdf',
+])
+  .argument(...SESSION)
+  .argument('<path>', 'the path of the file in the session')
+  .option('--output <file>', 'where to write it; a file that is there is replaced')
+  .action(async (sessionId, path, { output }) => {
+    const client = connect()
+    const fileId = await idOf(client, sessionId, path)
+    const { response, error } = await client.GET(`${PATH}/{fileId}/content`, {
+      params: { path: { sessionId, fileId } },
+      parseAs: 'stream',
+    })
+    const body = dataOf({ response, ...(error && { error }), data: response.body })
+    if (body) await pipeline(body, output === undefined ? process.stdout : createWriteStream(output))
+  })
+
+async function idOf(client: WorkspaceClient, sessionId: string, path: string): Promise<string> {
+  for await (const file of filesOf(client, sessionId)) {
+    if (file.path === path.normalize('NFC')) return file.id
+  }
+  throw new Error(`The session has no file at the path ${path}.`)
+}
+
+function filesOf(client: WorkspaceClient, sessionId: string) {
+  return items(client, PATH, { params: { path: { sessionId }, query: { limit: LARGEST_PAGE } } })
+}
+
+const list = withLimit(
+  describe('list', 'Lists the files of a session in order of creation.', [
+    'files list 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
+    'files list 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 --limit 20 --json',
+  ]).argument(...SESSION),
+).action(async (sessionId, options) => {
+  await printList(options, filesOf(connect(), sessionId), {
+    PATH: ({ path }) => path,
+    UPDATED: ({ updatedAt }) => updatedAt,
+    ID: ({ id }) => id,
+  })
+})
+
+export const files = group(
+  'files',
+  'Stores, reads and lists the files of a session.',
+  ['files list 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900'],
+  [put, get, list],
+)

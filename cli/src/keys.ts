@@ -1,0 +1,66 @@
+/** `workspace keys`. */
+import { dataOf, items } from '../../client/src/index.ts'
+import type { SCOPES } from '../../src/access/scopes.ts'
+import { describe, given, group, withJson, withLimit } from './command.ts'
+import { print, printList } from './output.ts'
+import { connect, LARGEST_PAGE } from './service.ts'
+
+const create = withJson(
+  describe(
+    'create',
+    'Creates an API key that may do no more than yours, and prints its token. The token is shown only once.',
+    [
+      'keys create laptop --scope skills:read session-files:read',
+      'keys create sandbox --scope environment-variables:lease --project website --expires 2026-12-31T00:00:00Z',
+    ],
+  )
+    .argument('<name>', 'the display name')
+    .requiredOption('--scope <scope...>', 'what the key may do')
+    .option('--project <id...>', 'the projects that it is restricted to; default: those of your key')
+    .option('--user <id>', 'the user that it acts as; default: that of your key')
+    .option('--expires <time>', 'when it expires; default: as your key'),
+).action(async (name, { scope, project, user, expires, json }) => {
+  // The service says which scopes there are.
+  const scopes = scope as (typeof SCOPES)[number][]
+  const body = { name, scopes, ...given({ projectIds: project, userId: user, expiresAt: expires }) }
+  const key = dataOf(await connect().POST('/v1/api-keys', { body }))
+  if (!json) console.error(`Created ${key.id}. Its token is shown only now:`)
+  print({ json }, key, key.token)
+})
+
+const list = withLimit(
+  describe('list', 'Lists the API keys that yours may see.', ['keys list', 'keys list --json']),
+).action(async (options) => {
+  const keys = items(connect(), '/v1/api-keys', { params: { query: { limit: LARGEST_PAGE } } })
+  await printList(options, keys, {
+    ID: ({ id }) => id,
+    NAME: ({ name }) => name,
+    USER: ({ userId }) => userId,
+    PROJECTS: ({ projectIds }) => projectIds ?? 'all',
+    SCOPES: ({ scopes }) => scopes.length,
+    'LAST USED': ({ lastUsedAt }) => lastUsedAt,
+    EXPIRES: ({ expiresAt }) => expiresAt ?? 'never',
+  })
+})
+
+const revoke = withJson(
+  describe('revoke', 'Revokes an API key. It is refused from the next request on.', [
+    'keys revoke 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
+    'keys revoke 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 --descendants',
+  ])
+    .argument('<id>', 'the ID of the key')
+    .option('--descendants', 'also revoke the keys that were created with it, and so on'),
+).action(async (apiKeyId, { descendants, json }) => {
+  const query = descendants ? ({ descendants: 'true' } as const) : {}
+  const result = dataOf(
+    await connect().DELETE('/v1/api-keys/{apiKeyId}', { params: { path: { apiKeyId }, query } }),
+  )
+  print({ json }, result, `Revoked ${apiKeyId}.`)
+})
+
+export const keys = group(
+  'keys',
+  'Creates, lists and revokes API keys.',
+  ['keys create laptop --scope skills:read', 'keys list'],
+  [create, list, revoke],
+)

@@ -1,0 +1,77 @@
+/** `workspace login` and `workspace whoami`. */
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { dataOf } from '../../client/src/index.ts'
+import { UsageError } from '../../scripts/command-line.ts'
+import { describe, withJson } from './command.ts'
+import { currentLogin, serviceUrl, storeLogin } from './configuration.ts'
+import { print, printProperties } from './output.ts'
+import { connect } from './service.ts'
+
+export const login = withJson(
+  describe(
+    'login',
+    'Asks for the address of the service and for an API key, verifies them, and stores them for this user. The key is not shown. If standard input is not a terminal, it is the key. WORKSPACE_URL and WORKSPACE_API_KEY are used instead of what is stored.',
+    ['login', 'login --url https://api.example.com < key.txt'],
+  ).option('--url <address>', 'the service, instead of the question'),
+).action(async (options) => {
+  const url = serviceUrl(options.url ?? (await ask('Service (https://…): ')), '--url')
+  const apiKey = process.stdin.isTTY ? await ask('API key: ', true) : (await text(process.stdin)).trim()
+  if (!apiKey) throw new UsageError('The API key is empty.')
+  const me = dataOf(await connect({ url, apiKey }).GET('/v1/me'))
+  const file = storeLogin({ url, apiKey })
+  print(
+    options,
+    { url, file, ...me },
+    `Logged in to ${url} with the key ${me.apiKey.name} of ${me.organization.name}. Stored in ${file}.`,
+  )
+  for (const name of ['WORKSPACE_URL', 'WORKSPACE_API_KEY']) {
+    if (process.env[name]) console.error(`Warning: ${name} is set, and is used instead.`)
+  }
+})
+
+export const whoami = withJson(
+  describe('whoami', 'Shows the organization, the user and the permissions of the API key.', [
+    'whoami',
+    'whoami --json',
+  ]),
+).action(async (options) => {
+  const { url, apiKey } = currentLogin()
+  const me = dataOf(await connect({ url, apiKey }).GET('/v1/me'))
+  printProperties(
+    options,
+    { url, ...me },
+    {
+      service: url,
+      organization: `${me.organization.name} (${me.organization.id})`,
+      user: me.user && `${me.user.name} (${me.user.id})`,
+      'API key': `${me.apiKey.name} (${me.apiKey.id})`,
+      scopes: me.apiKey.scopes,
+      projects: me.apiKey.projectIds ?? 'all',
+      expires: me.apiKey.expiresAt ?? 'never',
+    },
+  )
+})
+
+/** Asks a person on the terminal. @param isSecret if the answer is not shown. */
+async function ask(question: string, isSecret = false): Promise<string> {
+  if (!process.stdin.isTTY) throw new UsageError('--url is missing: standard input is not a terminal.')
+  let isShown = true
+  const output = new Writable({
+    write(chunk, _, done) {
+      if (isShown) process.stderr.write(chunk)
+      done()
+    },
+  })
+  // As a terminal, readline shows what is typed by itself.
+  const lines = createInterface({ input: process.stdin, output, terminal: true })
+  try {
+    const answer = lines.question(question)
+    isShown = !isSecret
+    return (await answer).trim()
+  } finally {
+    lines.close()
+    if (isSecret) process.stderr.write('\n')
+  }
+}

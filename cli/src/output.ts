@@ -1,0 +1,64 @@
+/** What the commands print: tables and sentences for people, or JSON, one value per line. */
+
+export interface OutputOptions {
+  readonly json?: true | undefined
+}
+
+/** Prints one result. */
+export function print({ json }: OutputOptions, value: object, text: string): void {
+  console.log(json ? JSON.stringify(value) : text)
+}
+
+/** The line for one of many things that a command works on. @param detail begins with a comma or a colon. */
+export function outcomeLine({ json }: OutputOptions, outcome: string, name: string, detail = ''): string {
+  if (!json) return `${outcome.padEnd(9)} ${cell(name + detail)}`
+  return JSON.stringify({ outcome, name, ...(detail && { message: detail.replace(/^[,:] /, '') }) })
+}
+
+/** The columns of a table: its headings, and how to get a cell from an item. */
+export type Columns<Item> = Readonly<Record<string, (item: Item) => unknown>>
+
+/** Prints a list; as JSON, each item when it arrives. */
+export async function printList<Item>(
+  { json, limit = Number.POSITIVE_INFINITY }: OutputOptions & { readonly limit?: number | undefined },
+  items: AsyncIterable<Item> | Iterable<Item>,
+  columns: Columns<Item>,
+): Promise<void> {
+  const rows = [Object.keys(columns)]
+  let count = 0
+  for await (const item of items) {
+    if (json) console.log(JSON.stringify(item))
+    else rows.push(Object.values(columns).map((cellOf) => cell(cellOf(item))))
+    if (++count >= limit) break
+  }
+  if (!json) console.log(aligned(rows))
+}
+
+/** Prints the properties of one thing. */
+export function printProperties(
+  { json }: OutputOptions,
+  value: object,
+  properties: Readonly<Record<string, unknown>>,
+): void {
+  const rows = Object.entries(properties).map(([name, each]) => [name, cell(each)])
+  console.log(json ? JSON.stringify(value) : aligned(rows))
+}
+
+/** The text of a table's cell. Control characters, with which a name could change the terminal, are replaced. */
+function cell(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-'
+  const text = Array.isArray(value) ? value.join(', ') : String(value)
+  return text.replaceAll(/\p{Cc}/gu, '\ufffd')
+}
+
+function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0))) ?? []
+  return rows
+    .map((row) =>
+      row
+        .map((text, index) => text.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

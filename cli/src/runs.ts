@@ -1,0 +1,76 @@
+/** `workspace runs`. */
+import { Argument, Option } from '@commander-js/extra-typings'
+import { dataOf, items } from '../../client/src/index.ts'
+import { describe, given, group, integerFrom, withJson, withLimit } from './command.ts'
+import { print, printList } from './output.ts'
+import { connect } from './service.ts'
+import { workOnRuns } from './worker.ts'
+
+const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
+const OUTCOMES = ['succeeded', 'failed'] as const
+
+const list = withLimit(
+  describe('list', 'Lists runs, the latest first; with --status pending, the oldest first.', [
+    'runs list',
+    'runs list --status failed --since 2026-03-01T00:00:00Z',
+    'runs list --project website --limit 10 --json',
+  ])
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(STATUSES))
+    .option('--schedule <id>', 'only runs of this schedule')
+    .option('--project <id>', 'only runs of this project; required if the API key is restricted to projects')
+    .option('--since <time>', 'only runs that were due at or after this time'),
+  50,
+).action(async ({ status, schedule: scheduleId, project: projectId, since, json, limit = 50 }) => {
+  const page = String(Math.min(limit, 1000))
+  const query = given({ status, scheduleId, projectId, since, limit: page })
+  await printList({ json, limit }, items(connect(), '/v1/runs', { params: { query } }), {
+    ID: ({ id }) => id,
+    OF: ({ projectId, agentId }) => (projectId === null ? `agent ${agentId}` : `project ${projectId}`),
+    DUE: ({ scheduledAt }) => scheduledAt,
+    STATUS: ({ status, failure }) => (failure ? `${status} (${failure})` : status),
+    FINISHED: ({ finishedAt }) => finishedAt,
+    MESSAGE: ({ message, lastError }) => message ?? lastError,
+  })
+})
+
+const complete = withJson(
+  describe('complete', 'Records the outcome of a run. The first outcome stands.', [
+    'runs complete 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 succeeded --message "Built 14 pages."',
+    'runs complete 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900 failed',
+  ])
+    .argument('<run>', 'the ID of the run')
+    .addArgument(new Argument('<outcome>', 'what became of it').choices(OUTCOMES))
+    .option('--message <text>', 'what happened, for people')
+    .option('--session <id>', 'the session in which the work was done')
+    .option('--claim <id>', 'the claim of the run, if it is claimed'),
+).action(async (runId, outcome, { message, session: sessionId, claim: claimId, ...output }) => {
+  const body = { outcome, ...given({ message, sessionId, claimId }) }
+  const params = { path: { runId } }
+  const run = dataOf(await connect().POST('/v1/runs/{runId}/complete', { params, body }))
+  print(output, run, `The run ${run.id} has ${run.status}.`)
+})
+
+const work = withJson(
+  describe(
+    'work',
+    'Claims pending runs and runs a command for each: the run, as JSON with its payload, is on standard input. Exit code 0 completes the run as succeeded, any other as failed. The claim is renewed meanwhile; if it is lost, the command is stopped. What the command prints goes to standard error. SIGTERM or Ctrl-C ends the worker after its current runs; a second one stops the commands and gives the runs back. The API key needs the scope runs:write.',
+    [
+      'runs work -- ./build.sh',
+      'runs work --project website --concurrency 4 -- node work.js',
+      "runs work --once -- sh -c 'jq .payload'",
+    ],
+  )
+    .option('--project <id>', 'only runs of this project; required if the API key is restricted to projects')
+    .option('--lease <seconds>', 'how long a claim lasts; it is renewed', integerFrom(60, 86_400), 300)
+    .option('--concurrency <number>', 'how many runs to work on at a time', integerFrom(1, 100), 1)
+    .option('--poll <seconds>', 'how long to wait if there is no pending run', integerFrom(1, 3600), 5)
+    .option('--once', 'claim once, and end after the claimed runs')
+    .argument('<command...>', 'what to run for each run, after --'),
+).action((command, options) => workOnRuns(connect(), command, options))
+
+export const runs = group(
+  'runs',
+  'Lists runs, completes them, and works on those that are pending.',
+  ['runs list', 'runs work -- ./build.sh'],
+  [list, complete, work],
+)

@@ -1,0 +1,220 @@
+/** `workspace schedules`. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, parse } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { load, YAMLException } from 'js-yaml'
+import { v5 as derivedUuid } from 'uuid'
+import { dataOf, items, type Result, type WorkspaceClient } from '../../client/src/index.ts'
+import { startProgress } from '../../scripts/command-line.ts'
+import { describeProblems } from '../../src/http/problems.ts'
+import { agentScheduleContracts, projectScheduleContracts } from '../../src/resources/schedules/contract.ts'
+import { describe, given, group, withJson, withLimit } from './command.ts'
+import { outcomeLine, printList } from './output.ts'
+import { connect, LARGEST_PAGE } from './service.ts'
+
+/** Of the IDs that are derived from a file name. It never changes. */
+const NAMESPACE = '5b0c2f0e-6f1d-5d0a-9a41-7c1f3a6d2e88'
+const NOT_FOUND = 404
+const CREATED = 201
+
+interface Declared {
+  readonly file: string
+  /** The path of the operations, and its parameters. */
+  readonly path: string
+  readonly ids: { readonly scheduleId: string } & Readonly<Record<string, string>>
+  /** The body of the PUT. */
+  readonly settings: Readonly<Record<string, unknown>>
+  /** The same, in the form in which the service returns it. */
+  readonly parsed: Readonly<Record<string, unknown>>
+}
+
+/** What `apply` reads of a schedule. */
+interface State extends Readonly<Record<string, unknown>> {
+  readonly enabledAt: string | null
+  readonly pausedReason: string | null
+}
+
+const apply = withJson(
+  describe(
+    'apply',
+    'Creates and changes schedules so that they are as the files of a folder say, one schedule in each .yaml file. All files are checked before the first request. A schedule without a file is left alone. The API key needs the scopes schedules:read and schedules:write.',
+    ['schedules apply schedules/', 'schedules apply schedules/ --dry-run'],
+  )
+    .argument('<folder>', 'the folder of the files')
+    .option('--dry-run', 'print what would be created and changed, and change nothing'),
+).action(async (folder, { dryRun = false, ...output }) => {
+  const declared = readFolder(folder)
+  const client = connect()
+  const progress = startProgress('Applying schedules', declared.length)
+  for (const schedule of declared) {
+    try {
+      const { outcome, pausedReason } = await applyOne(client, schedule, dryRun)
+      const detail = pausedReason ? `, paused: ${pausedReason}` : ''
+      progress.log(outcomeLine(output, outcome, schedule.file, detail))
+    } catch (error) {
+      progress.warn(`failed    ${schedule.file}: ${(error as Error).message}`)
+      process.exitCode = 1
+    }
+    progress.add()
+  }
+  progress.end(dryRun && !output.json ? 'Nothing was changed: this was a dry run.' : undefined)
+})
+
+/** @throws the problems of all files. */
+function readFolder(folder: string): Declared[] {
+  const problems: string[] = []
+  const byId = new Map<string, Declared>()
+  for (const file of readdirSync(folder).sort()) {
+    if (!/\.ya?ml$/.test(file)) continue
+    try {
+      const schedule = readSchedule(folder, file)
+      const other = byId.get(schedule.ids.scheduleId)
+      if (other) throw new Error(`has the same ID as ${other.file}: ${schedule.ids.scheduleId}`)
+      byId.set(schedule.ids.scheduleId, schedule)
+    } catch (error) {
+      problems.push(`${join(folder, file)}: ${(error as Error).message}`)
+    }
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  if (byId.size === 0) throw new Error(`${folder} has no .yaml file.`)
+  return [...byId.values()]
+}
+
+/** @throws what is wrong with the file. */
+function readSchedule(folder: string, file: string): Declared {
+  const { project, agent, id, ...settings } = readYaml(join(folder, file))
+  if ((project === undefined) === (agent === undefined)) {
+    throw new Error('has to have either project or agent: the ID of the one that the schedule belongs to')
+  }
+  const [type, parentId] =
+    project === undefined ? (['agent', agent] as const) : (['project', project] as const)
+  const derivedId = () => derivedUuid(`${type} ${parentId}/${parse(file).name}`, NAMESPACE)
+  const { path, params, body } =
+    type === 'project' ? projectScheduleContracts.put : agentScheduleContracts.put
+  const ids = { [`${type}Id`]: parentId, scheduleId: id ?? derivedId() }
+  for (const [schema, data] of [
+    [params, ids],
+    [body, settings],
+  ] as const) {
+    const result = schema.safeParse(data)
+    if (result.success) continue
+    const text = describeProblems(result.error.issues, { schema, data, isSecret: false })
+    throw new Error(text.replaceAll(/\b(project|agent)Id\b/g, '$1').replaceAll(/\bscheduleId\b/g, 'id'))
+  }
+  return { file, path, ids: params.parse(ids) as Declared['ids'], settings, parsed: body.parse(settings) }
+}
+
+function readYaml(file: string): Record<string, unknown> {
+  try {
+    const value = load(readFileSync(file, 'utf8'))
+    if (Object(value) === value && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    const line = error.mark ? `line ${error.mark.line + 1}: ` : ''
+    throw new Error(`${line}is not YAML: ${error.reason}`)
+  }
+  throw new Error('is not a schedule; allowed: YAML with project or agent, cron or runAt, and so on')
+}
+
+async function applyOne(client: WorkspaceClient, { path, ids, settings, parsed }: Declared, dryRun: boolean) {
+  const call = client.request as unknown as (...call: unknown[]) => Promise<Result<State>>
+  const before = await call('get', path, { params: { path: ids } })
+  const exists = before.response.status !== NOT_FOUND
+  if (exists) dataOf(before)
+  else if (before.response.headers.get('Error-Code') !== 'schedule_not_found') dataOf(before)
+  if (dryRun) {
+    const outcome = !exists ? 'to create' : isAsDeclared(dataOf(before), parsed) ? 'unchanged' : 'to change'
+    return { outcome, pausedReason: before.data?.pausedReason }
+  }
+  const after = await call('put', path, { params: { path: ids }, body: settings })
+  const { pausedReason } = dataOf(after)
+  const isEqual = after.response.headers.get('ETag') === before.response.headers.get('ETag')
+  const outcome = after.response.status === CREATED ? 'created' : isEqual ? 'unchanged' : 'changed'
+  return { outcome, pausedReason }
+}
+
+/** Whether a PUT would change nothing. */
+function isAsDeclared(state: State, declared: Readonly<Record<string, unknown>>): boolean {
+  const { enabled = true, timezone, ...settings } = declared
+  const defaults = {
+    name: null,
+    cron: null,
+    runAt: null,
+    payload: null,
+    overlap: 'allow',
+    maxRunSeconds: null,
+    pauseAfterFailures: null,
+    note: null,
+  }
+  const hasSameTimezone = timezone === undefined || timezone === state.timezone
+  const isSameEnabled = enabled === (state.enabledAt !== null || state.pausedReason !== null)
+  const wanted = Object.entries({ ...defaults, ...settings })
+  return (
+    hasSameTimezone && isSameEnabled && wanted.every(([name, value]) => isDeepStrictEqual(state[name], value))
+  )
+}
+
+const list = withLimit(
+  describe('list', 'Lists schedules: all, or those of a project or an agent.', [
+    'schedules list',
+    'schedules list --project website',
+  ])
+    .option('--project <id>', 'only those of this project')
+    .option('--agent <id>', 'only those of this agent'),
+).action(async ({ project: projectId, agent: agentId, ...output }) => {
+  const client = connect()
+  const query = { limit: LARGEST_PAGE }
+  const schedules = projectId
+    ? items(client, '/v1/projects/{projectId}/schedules', { params: { path: { projectId }, query } })
+    : agentId
+      ? items(client, '/v1/agents/{agentId}/schedules', { params: { path: { agentId }, query } })
+      : items(client, '/v1/schedules', { params: { query } })
+  await printList<ListedSchedule>(output, schedules, {
+    ID: ({ id }) => id,
+    NAME: ({ name }) => name,
+    OF: ({ projectId, agentId }) => (projectId ? `project ${projectId}` : `agent ${agentId}`),
+    FIRES: ({ cron, runAt }) => cron ?? runAt,
+    TIMEZONE: ({ timezone = 'UTC' }) => timezone,
+    'NEXT RUN': ({ nextRunAt }) => nextRunAt,
+    PAUSED: ({ enabledAt, pausedReason }) => pausedReason ?? (enabledAt === null ? 'by a request' : null),
+  })
+})
+
+/** What the lists have in common. */
+interface ListedSchedule {
+  readonly id: string
+  readonly name: string | null
+  readonly projectId?: string | null
+  readonly agentId?: string | null
+  readonly cron: string | null
+  readonly runAt: string | null
+  readonly timezone?: string
+  readonly nextRunAt: string | null
+  readonly enabledAt: string | null
+  readonly pausedReason: string | null
+}
+
+const preview = withJson(
+  describe('preview', 'Shows the next times at which a cron expression fires.', [
+    "schedules preview '30 9 * * mon-fri' --timezone Europe/Paris",
+    "schedules preview '0 6 * * *' --count 10",
+  ])
+    .argument('<cron>', 'the cron expression')
+    .option('--timezone <name>', 'an IANA time zone; default: UTC')
+    .option('--from <time>', 'times later than this one; default: now')
+    .option('--count <number>', 'how many times; default: 5'),
+).action(async (cron, { json, ...more }) => {
+  const query = { cron, ...given(more) }
+  const { items: times } = dataOf(await connect().GET('/v1/schedule-preview', { params: { query } }))
+  await printList({ json }, times, {
+    UTC: ({ at }) => at,
+    'LOCAL TIME': ({ localTime }) => localTime,
+  })
+})
+
+export const schedules = group(
+  'schedules',
+  'Applies schedules from a folder of files, lists them, and previews when they fire.',
+  ['schedules apply schedules/', 'schedules list', "schedules preview '30 9 * * mon-fri'"],
+  [apply, list, preview],
+)

@@ -1,0 +1,71 @@
+/** `workspace skills`. */
+import { dataOf, items } from '../../client/src/index.ts'
+import { describe, given, group, withJson, withLimit } from './command.ts'
+import { print, printList } from './output.ts'
+import { connect, LARGEST_PAGE } from './service.ts'
+import { pull } from './skills/pull.ts'
+import { push } from './skills/push.ts'
+import { listSkills } from './skills/versions.ts'
+
+const createFeed = withJson(
+  describe(
+    'create',
+    'Creates a feed, and prints its URL, from which anyone installs its skills with `npx skills add`. The URL is a secret, and is shown only once.',
+    [
+      'skills feed create Laptops',
+      'skills feed create CI --skill release-notes@2 review --expires 2026-12-31T00:00:00Z',
+    ],
+  )
+    .argument('<name>', 'what the feed is for')
+    .option('--skill <name...>', 'only these skills; name@version stays at a version; default: all skills')
+    .option('--expires <time>', 'when the feed ends; default: never'),
+).action(async (name, { skill: names, expires: expiresAt, json }) => {
+  const client = connect()
+  const ids = names && (await listSkills(client))
+  const skills = names?.map((each) => {
+    const [skill = '', version] = each.split('@')
+    const skillId = ids?.get(skill)
+    if (skillId === undefined) throw new Error(`There is no skill with the name ${skill}.`)
+    return { skillId, ...(version !== undefined && { version: Number(version) }) }
+  })
+  const body = { name, ...given({ skills, expiresAt }) }
+  const feed = dataOf(await client.POST('/v1/skill-feeds', { body }))
+  if (!json) console.error(`Created ${feed.id}. Its URL is shown only now:`)
+  print({ json }, feed, feed.url)
+})
+
+const listFeeds = withLimit(
+  describe('list', 'Lists the feeds, without their URLs.', ['skills feed list', 'skills feed list --json']),
+).action(async (options) => {
+  const feeds = items(connect(), '/v1/skill-feeds', { params: { query: { limit: LARGEST_PAGE } } })
+  await printList(options, feeds, {
+    ID: ({ id }) => id,
+    NAME: ({ name }) => name,
+    SKILLS: ({ skills }) => skills?.length ?? 'all',
+    EXPIRES: ({ expiresAt }) => expiresAt ?? 'never',
+  })
+})
+
+const deleteFeed = withJson(
+  describe('delete', 'Deletes a feed. Its URL ends at once; what was installed stays installed.', [
+    'skills feed delete 0198c2a4-6b0f-7a11-8c44-d2f1a5b7e900',
+  ]).argument('<id>', 'the ID of the feed'),
+).action(async (feedId, options) => {
+  const path = { feedId }
+  const result = dataOf(await connect().DELETE('/v1/skill-feeds/{feedId}', { params: { path } }))
+  print(options, result, `Deleted ${feedId}.`)
+})
+
+const feed = group(
+  'feed',
+  'Creates, lists and deletes feeds, from which coding agents install skills.',
+  ['skills feed create Laptops', 'skills feed list'],
+  [createFeed, listFeeds, deleteFeed],
+)
+
+export const skills = group(
+  'skills',
+  'Copies skills between folders and the service, and makes feeds of them.',
+  ['skills push path/to/skills', 'skills pull path/to/skills', 'skills feed create Laptops'],
+  [push, pull, feed],
+)
