@@ -7,7 +7,7 @@ import { ROOT } from './wrangler.ts'
 const options = parsed(
   describeScript(
     'dependencies',
-    'Writes docs/dependencies.md: the packages of the Worker and of the client, packages with install scripts, and licences.',
+    'Writes docs/dependencies.md: the packages of the Workers and of the client, packages with install scripts, and licences.',
     ['', '--check'],
   ).option('--check', 'write nothing; fail if the file is not in step'),
 ).opts()
@@ -62,10 +62,11 @@ const text = `# Dependencies
 
 Generated from package-lock.json by \`npm run dependencies\`. Versions are exact, and the lock file has a checksum of each package.
 
-## The Worker
+## The Workers
 
-The \`dependencies\` of package.json and the packages that they depend on. zod-openapi generates the OpenAPI document at build
-time, and argparse belongs to the command of js-yaml; both are not in the bundle.
+The \`dependencies\` of package.json and the packages that they depend on. Only the MCP Worker contains the packages of
+@modelcontextprotocol. zod-openapi generates the OpenAPI document at build time, and argparse belongs to the command of
+js-yaml; both are in no bundle.
 
 ${tableOf('')}
 

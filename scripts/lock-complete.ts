@@ -31,7 +31,7 @@ for (const folder of ['', ...read('package.json').workspaces]) {
       problems.push(`${join(folder, 'package.json')}: its ${kind} differ from those in package-lock.json.`)
     }
     for (const [name, version] of Object.entries(manifest[kind] ?? {})) {
-      if (!/^\d+\.\d+\.\d+(-\w+)?$/.test(version))
+      if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
         problems.push(`${name}: the version is not exact; got "${version}".`)
     }
   }
