@@ -36,6 +36,8 @@ export default defineConfig({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               outboundService: receiverService,
+              // test/scripts/mcp.test.ts tests the MCP Worker.
+              serviceBindings: { MCP: async () => new Response('from the MCP Worker') },
               bindings: {
                 MIGRATIONS: migrations,
                 RATE_LIMIT: 'off',

@@ -22,6 +22,9 @@ import {
 } from './wrangler.ts'
 
 const SECRET = 'ENCRYPTION_KEYS'
+/** The binding of the API Worker to the MCP Worker. */
+const MCP = 'MCP'
+const UPLOAD = ['deploy', '--minify']
 const EXISTS = 'exists already'
 const CREATED = 'created'
 const IF_MISSING = 'created if the account has none of this name'
@@ -35,6 +38,8 @@ export interface Step {
   readonly lines: readonly string[]
   /** The wrangler commands that it may run. */
   readonly commands: readonly (readonly string[])[]
+  /** The configuration of the commands, if it is not that of the API Worker. */
+  readonly deployment?: Deployment
   /** @returns the result, for the operator to read. */
   readonly run: () => string | Promise<string>
 }
@@ -59,9 +64,27 @@ interface DeployContext {
   readonly target: Target
   readonly config: Configuration
   readonly account: Account
+  /** The MCP Worker, if the configuration binds one. */
+  readonly mcp: McpWorker | undefined
+  /** True if the API Worker was uploaded without the binding, because the MCP Worker did not exist yet. */
+  lacksMcp?: boolean
   /** Uploaded with the code, if the Worker has no secret yet. */
   secretsFile?: string
   address?: string | undefined
+}
+
+interface McpWorker {
+  readonly name: string
+  /** mcp/wrangler.toml, beside the configuration of the API Worker. */
+  readonly deployment: Deployment
+}
+
+function mcpWorkerOf(deployment: Deployment): McpWorker | undefined {
+  const { services } = configurationOf(deployment)
+  const name = services?.find(({ binding }) => binding === MCP)?.service
+  if (name === undefined) return undefined
+  const config = join(dirname(configFileOf(deployment)), 'mcp', 'wrangler.toml')
+  return { name, deployment: { environment: deployment.environment, config } }
 }
 
 /** @param loggedIn the account, if it is logged in already. */
@@ -70,7 +93,8 @@ function contextOf(options: DeployOptions, loggedIn?: Account): DeployContext {
   const target = { remote: true, persistTo: undefined, environment, config: file }
   const config = configurationOf(target)
   const accountId = config.account_id || process.env.CLOUDFLARE_ACCOUNT_ID || undefined
-  return { options, target, config, account: loggedIn ?? new Account(target, accountId) }
+  const account = loggedIn ?? new Account(target, accountId)
+  return { options, target, config, account, mcp: mcpWorkerOf(target) }
 }
 
 const databaseNames = ({ config }: DeployContext) =>
@@ -112,6 +136,7 @@ export function stepsOf(options: DeployOptions): Step[] {
     secret(context),
     migrations(context),
     upload(context),
+    ...(context.mcp ? [uploadMcp(context.mcp), bindMcp(context)] : []),
     firstKey(context),
     health(context),
   ]
@@ -120,10 +145,10 @@ export function stepsOf(options: DeployOptions): Step[] {
 const CHECK = ['deploy', '--dry-run', '--minify']
 
 /** The first step: a Worker that cannot be uploaded creates no resources. */
-function check({ target }: DeployContext): Step {
+function check({ target, mcp }: DeployContext): Step {
   return {
     title: 'Configuration and code',
-    lines: [basename(configFileOf(target))],
+    lines: [basename(configFileOf(target)), ...(mcp ? ['mcp/wrangler.toml'] : [])],
     commands: [CHECK],
     run: () => {
       checkDeployment(target)
@@ -132,13 +157,29 @@ function check({ target }: DeployContext): Step {
   }
 }
 
-/** Builds the Worker without uploading it. @returns wrangler's report. @throws what is wrong with it. */
+/** Builds the Workers without uploading them. @returns wrangler's reports. @throws what is wrong with them. */
 export function checkDeployment(deployment: Deployment): string {
-  if (isOn(String(configurationOf(deployment).vars.LOCAL_RUN_ENDPOINTS))) {
+  const { name, vars } = configurationOf(deployment)
+  if (isOn(String(vars.LOCAL_RUN_ENDPOINTS))) {
     throw new Error(
       'LOCAL_RUN_ENDPOINTS is "on", which allows run endpoints on local addresses; allowed in a deployment: "off".',
     )
   }
+  const mcp = mcpWorkerOf(deployment)
+  if (!mcp) return checkWorker(deployment)
+  const { name: mcpName, services } = configurationOf(mcp.deployment)
+  if (
+    mcpName !== mcp.name ||
+    !services?.some(({ binding, service }) => binding === 'API' && service === name)
+  ) {
+    throw new Error(
+      `${mcp.deployment.config} does not match the binding ${MCP}; allowed: the name "${mcp.name}", and a binding API of the service "${name}".`,
+    )
+  }
+  return `Worker ${name}\n${checkWorker(deployment)}\n\nWorker ${mcp.name}\n${checkWorker(mcp.deployment)}`
+}
+
+function checkWorker(deployment: Deployment): string {
   const { stdout, stderr } = callWrangler(CHECK, deployment)
   // wrangler only warns of unknown settings.
   if (/configuration:\s*$/m.test(stderr)) throw new Error(stderr.trim())
@@ -297,7 +338,7 @@ function migrations({ config, target }: DeployContext): Step {
 
 function upload(context: DeployContext): Step {
   const { config, target } = context
-  const command = ['deploy', '--minify']
+  const command = UPLOAD
   return {
     title: `Worker ${config.name}`,
     lines: [
@@ -313,18 +354,66 @@ function upload(context: DeployContext): Step {
       ...(config.assets?.directory ? [`assets from ${basename(config.assets.directory)}`] : []),
     ],
     commands: [[...command, '--secrets-file', basename(keyFileOf(target))], command],
-    run: () => {
+    run: async () => {
       const folder = mkdtempSync(join(tmpdir(), 'workspace-api-deploy-'))
       const output = join(folder, 'output.ndjson')
+      const { account, mcp, secretsFile } = context
+      const withoutMcp = mcp && !(await exists(account, mcp)) ? writeWithoutMcp(target) : undefined
+      context.lacksMcp = withoutMcp !== undefined
       try {
-        const { secretsFile } = context
         const args = secretsFile ? [...command, '--secrets-file', secretsFile] : command
-        callWrangler(args, target, { WRANGLER_OUTPUT_FILE_PATH: output })
+        const deployment = withoutMcp === undefined ? target : { ...target, config: withoutMcp }
+        callWrangler(args, deployment, { WRANGLER_OUTPUT_FILE_PATH: output })
         context.address = addressOf(config, readFileSync(output, 'utf8'))
         return `uploaded${context.address ? ` to ${context.address}` : ''}`
       } finally {
+        if (withoutMcp !== undefined) rmSync(withoutMcp)
         rmSync(folder, { recursive: true })
       }
+    },
+  }
+}
+
+async function exists(account: Account, { name }: McpWorker): Promise<boolean> {
+  return (await account.get(`/workers/scripts/${name}/settings`)) !== undefined
+}
+
+/** Cloudflare refuses a binding to a Worker that does not exist. @returns a configuration without it, in the same folder. */
+function writeWithoutMcp(target: Target): string {
+  const file = configFileOf(target)
+  const tables = readFileSync(file, 'utf8').split(/^(?=\[)/m)
+  const isMcp = (table: string) =>
+    /^\[\[([\w.-]+\.)?services\]\]/.test(table) && /^binding\s*=\s*["']MCP["']/m.test(table)
+  const temporary = join(dirname(file), `.${basename(file, '.toml')}.without-mcp.toml`)
+  writeFileSync(temporary, tables.filter((table) => !isMcp(table)).join(''))
+  return temporary
+}
+
+function uploadMcp({ name, deployment }: McpWorker): Step {
+  return {
+    title: `Worker ${name}`,
+    lines: ['serves /mcp, through the API Worker'],
+    commands: [UPLOAD],
+    deployment,
+    run: () => {
+      runWrangler(UPLOAD, deployment)
+      return 'uploaded'
+    },
+  }
+}
+
+function bindMcp(context: DeployContext): Step {
+  const { config, target } = context
+  return {
+    title: `Worker ${config.name} with the binding ${MCP}`,
+    lines: [
+      'uploaded again if the MCP Worker did not exist before, because a binding needs an existing Worker',
+    ],
+    commands: [UPLOAD],
+    run: () => {
+      if (!context.lacksMcp) return 'uploaded before'
+      runWrangler(UPLOAD, target)
+      return 'uploaded'
     },
   }
 }

@@ -41,11 +41,11 @@ async function deploy(): Promise<void> {
   }
 }
 
-function printStep(heading: string, { lines, commands }: Step): void {
+function printStep(heading: string, { lines, commands, deployment: own = deployment }: Step): void {
   console.log(heading)
   for (const line of lines) console.log(`    ${line}`)
   for (const command of commands) {
-    console.log(`    $ npm run wrangler -- ${argumentsOf(command, deployment).map(quoted).join(' ')}`)
+    console.log(`    $ npm run wrangler -- ${argumentsOf(command, own).map(quoted).join(' ')}`)
   }
 }
 

@@ -9,6 +9,9 @@ import type { Unstable_Config as Configuration } from 'wrangler'
 
 export const ROOT = resolve(import.meta.dirname, '..')
 
+/** The configuration of the MCP Worker, which belongs to wrangler.toml. */
+const MCP_CONFIG = join(ROOT, 'mcp', 'wrangler.toml')
+
 const require = createRequire(import.meta.url)
 const COMMAND = join(dirname(require.resolve('wrangler/package.json')), 'bin', 'wrangler.js')
 const LARGEST_OUTPUT_BYTES = 2 ** 29
@@ -67,11 +70,13 @@ const IRRELEVANT_WARNING = /WARNING.*Scheduled Workers are not automatically tri
  */
 export function startDevelopmentServer(args: readonly string[], verbose: boolean): void {
   const named = args.some((arg) => /^(--env|-e)\b/.test(arg))
+  const configured = args.some((arg) => /^(--config|-c)\b/.test(arg))
   const server = spawn(
     process.execPath,
     [
       COMMAND,
       'dev',
+      ...(configured ? [] : ['--config', join(ROOT, 'wrangler.toml'), '--config', MCP_CONFIG]),
       ...(named ? args : argumentsOf(args, {})),
       ...(verbose ? [] : ['--log-level', 'warn', '--show-interactive-dev-session', 'false']),
     ],
@@ -79,9 +84,10 @@ export function startDevelopmentServer(args: readonly string[], verbose: boolean
       cwd: ROOT,
       // The Worker does not use `request.cf`, which wrangler would fetch from the internet.
       env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', ...quiet() },
-      stdio: ['inherit', 'inherit', verbose ? 'inherit' : 'pipe'],
+      stdio: ['inherit', 'pipe', verbose ? 'inherit' : 'pipe'],
     },
   )
+  if (server.stdout) void printWithoutPrefix(server.stdout)
   if (server.stderr) void printRelevant(server.stderr)
   let isStopping = false
   const stop = (signal: NodeJS.Signals) => {
@@ -97,6 +103,16 @@ export function startDevelopmentServer(args: readonly string[], verbose: boolean
     if (signal) console.error(`wrangler dev was ended by ${signal}.`)
     process.exit(code ?? 1)
   })
+}
+
+/** With several Workers, wrangler puts this before each line that a Worker logs. */
+const LOG_PREFIX = /^\[undefined\] /
+
+async function printWithoutPrefix(stdout: Readable): Promise<void> {
+  for await (const line of createInterface({ input: stdout })) {
+    const isLogged = LOG_PREFIX.test(stripVTControlCharacters(line))
+    process.stdout.write(`${isLogged ? stripVTControlCharacters(line).replace(LOG_PREFIX, '') : line}\n`)
+  }
 }
 
 /** Prints what wrangler writes to stderr, without the irrelevant warning and the indented lines that belong to it. */

@@ -57,6 +57,9 @@ const allowOrigins = cors({
     'If-Match',
     'If-None-Match',
     'If-Range',
+    'MCP-Protocol-Version',
+    'Mcp-Method',
+    'Mcp-Name',
     'Range',
     BOOKMARK,
   ],
@@ -107,6 +110,7 @@ export function createApp(): Hono<HonoEnvironment> {
 
   for (const operation of operations) mount(app, operation)
   app.get('/health', health)
+  app.all('/mcp', forwardToMcp)
   app.get('/feeds/:token/.well-known/agent-skills/:file', serveFeed)
   app.get('/', serveHome)
   for (const path of ASSETS) app.get(path, (c) => serveAsset(c, c.req.path))
@@ -142,6 +146,26 @@ export function createApp(): Hono<HonoEnvironment> {
     return errorResponse(c, documents503 && isUnavailable(error) ? unavailable() : internalError())
   })
   return app
+}
+
+/**
+ * Forwards a request to the MCP Worker. The protocol requires that the origin of a page is checked, against websites that
+ * reach a local server under a name of their own.
+ */
+async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
+  const { MCP, CORS_ORIGINS = '' } = c.env
+  if (!MCP) return c.notFound()
+  const origin = c.req.header('Origin')
+  if (origin !== undefined && !CORS_ORIGINS.split(/ *, */).includes(origin)) {
+    const problem = {
+      wrong: 'is not allowed',
+      sent: describeSent(origin),
+      allowed: 'the origins in CORS_ORIGINS',
+    }
+    throw new ApiError('origin_forbidden', describeProblem('Origin', problem))
+  }
+  const response = await MCP.fetch(c.req.raw)
+  return new Response(response.body, response)
 }
 
 /** Serves a feed of skills. Like the resources, it is loaded on first use. */

@@ -10,6 +10,8 @@ export interface Environment extends LimitSettings {
   readonly SLOW_RUNS: Queue<RunMessage>
   /** The files in public/. */
   readonly ASSETS: Fetcher
+  /** The MCP Worker; missing until the first deployment has uploaded it. */
+  readonly MCP?: Fetcher
   readonly KEY_RATE_LIMIT: RateLimit
   readonly ORGANIZATION_RATE_LIMIT: RateLimit
   readonly REFUSAL_RATE_LIMIT: RateLimit

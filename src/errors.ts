@@ -15,6 +15,7 @@ export const ERROR_STATUSES = {
   api_key_forbidden: 403,
   api_key_rotated: 403,
   exceeds_own_key: 403,
+  origin_forbidden: 403,
   other_user: 403,
   project_forbidden: 403,
   restricted_key_required: 403,

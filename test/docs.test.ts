@@ -76,6 +76,7 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
       'docs/contract',
       'docs/clients',
       'docs/schedules',
+      'docs/mcp',
     ])
     for (const link of links) {
       const { pathname } = new URL(link, ORIGIN + home)
@@ -103,7 +104,12 @@ describe.each(BASE_PATHS)('the home page under "%s"', (basePath) => {
         openapi: './openapi.json',
         llms: './llms.txt',
         health: './health',
-        guides: { contract: './docs/contract', clients: './docs/clients', schedules: './docs/schedules' },
+        guides: {
+          contract: './docs/contract',
+          clients: './docs/clients',
+          schedules: './docs/schedules',
+          mcp: './docs/mcp',
+        },
       },
     })
   })
@@ -306,7 +312,10 @@ describe('what agents read', () => {
     for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       const { origin, pathname } = new URL(link, ORIGIN + file)
       if (origin === ORIGIN) expect([link, (await ask(pathname)).status]).toEqual([link, 200])
-      else expect(link).toBe('https://www.standardwebhooks.com')
+      else
+        expect(link).toMatch(
+          /^https:\/\/(www\.standardwebhooks\.com|modelcontextprotocol\.io(\/extensions\/skills\/overview)?)$/,
+        )
     }
   })
 

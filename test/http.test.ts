@@ -809,3 +809,31 @@ describe('a token at the wrong place', () => {
     },
   )
 })
+
+describe('/mcp', () => {
+  it.each(['', PREFIX])('is forwarded to the MCP Worker under "%s"', async (base) => {
+    const sent: Request[] = []
+    const MCP = {
+      fetch: async (received: Request) => sent.push(received) && Response.json('answered'),
+    } as unknown as Fetcher
+    const { status, headers, body } = await request('POST', `${base}/mcp`, {
+      key: 'wsk_x',
+      json: {},
+      environment: { MCP },
+    })
+    expect([status, body, headers.get('Cache-Control')]).toEqual([200, 'answered', 'no-store'])
+    expect(sent.map(({ url }) => url)).toEqual([`${ORIGIN}${base}/mcp`])
+    expect(sent[0]?.headers.get('Authorization')).toBe('Bearer wsk_x')
+  })
+
+  it('is an unknown path without the MCP Worker', async () => {
+    const environment = { MCP: undefined } as unknown as Partial<Environment>
+    const { status, headers } = await request('POST', '/mcp', { environment })
+    expect([status, headers.get('Error-Code')]).toEqual([404, 'path_not_found'])
+  })
+
+  it.each([ORIGIN, 'https://app.example.com'])('refuses pages of %s without CORS_ORIGINS', async (origin) => {
+    const { status, headers } = await request('POST', '/mcp', { headers: { Origin: origin } })
+    expect([status, headers.get('Error-Code')]).toEqual([403, 'origin_forbidden'])
+  })
+})

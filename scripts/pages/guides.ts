@@ -19,6 +19,11 @@ export const GUIDES = [
     title: 'Schedule work and receive its runs',
     description: 'by webhook or by pulling, and on your machine',
   },
+  {
+    name: 'mcp',
+    title: 'Connect an agent by MCP',
+    description: 'configuration of Claude Code, Codex, Cursor and VS Code, and what each tool does',
+  },
 ] as const
 
 export type GuideName = (typeof GUIDES)[number]['name']

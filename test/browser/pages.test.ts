@@ -12,6 +12,7 @@ const PAGES = [
   '/docs/contract',
   '/docs/clients',
   '/docs/schedules',
+  '/docs/mcp',
   '/llms.txt',
   '/docs/updatePin.md',
 ]
@@ -66,13 +67,15 @@ describe.each(['', '/api/public-api'])('under "%s"', (basePath) => {
   it('every link of the home page and of the guides leads to a page', async () => {
     const { page, complaints } = await newPage(browser)
     const links = new Set<string>()
-    for (const path of ['/', '/docs/contract', '/docs/clients', '/docs/schedules']) {
+    for (const path of ['/', '/docs/contract', '/docs/clients', '/docs/schedules', '/docs/mcp']) {
       await page.goto(origin + basePath + path)
       for (const link of await page.getByRole('link').all()) {
         links.add(new URL((await link.getAttribute('href')) ?? '', page.url()).href)
       }
     }
-    const own = [...links].filter((link) => link !== 'https://www.standardwebhooks.com/')
+    const own = [...links].filter(
+      (link) => !/^https:\/\/(www\.standardwebhooks\.com|modelcontextprotocol\.io)\//.test(link),
+    )
     expect(own.length).toBeGreaterThan(20)
     for (const link of own) {
       expect(link).toMatch(new RegExp(`^${origin}${basePath}/`))

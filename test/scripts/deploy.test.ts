@@ -31,11 +31,16 @@ describe('npm run deploy -- --dry-run', () => {
     expect(commands).toHaveLength(9)
     for (const command of commands)
       expect(printed).toContain(`$ npm run wrangler -- ${command} --env=${env}\n`)
+    const mcp = { environment: env, config: join(ROOT, 'mcp', 'wrangler.toml') }
+    expect(printed).toContain(`$ npm run wrangler -- deploy --minify --config ${mcp.config} --env=${env}\n`)
     const words = [
       'Secret ENCRYPTION_KEYS',
       'Read replication of',
       'workers.dev',
       `Worker ${config.name}\n`,
+      `Worker ${configurationOf(mcp).name}\n`,
+      'env.MCP (',
+      'env.API (',
       'First key',
       'Health',
       ...(config.triggers.crons ?? []).map((cron) => `cron trigger ${cron}`),
@@ -72,6 +77,11 @@ describe('npm run deploy -- --dry-run', () => {
       TOML.replace('LOCAL_RUN_ENDPOINTS = "off"', 'LOCAL_RUN_ENDPOINTS = "on"'),
       /LOCAL_RUN_ENDPOINTS is "on"/,
     ],
+    [
+      'a binding to another MCP Worker',
+      TOML.replace('service = "workspace-api-mcp"', 'service = "other-mcp"'),
+      /does not match the binding MCP/,
+    ],
     ['no TOML', TOML.replace('[vars]', '[vars'), /toml/i],
   ])('fails for %s', async (_, toml, reason) => {
     const { code, printed } = await dryRun('--config', newProject(toml).config)
@@ -100,6 +110,18 @@ describe('npm run deploy', () => {
     expect(printed).toContain('is healthy')
     expect(printed).toContain(`uploaded to https://workspace-api.${api.subdomain}.workers.dev\n`)
     expect(code).toBe(0)
+
+    const services = (worker: string) =>
+      api.uploads
+        .get(worker)
+        ?.map(({ bindings }) =>
+          bindings.filter(({ type }) => type === 'service').map(({ service }) => service),
+        )
+    expect([services('workspace-api'), services('workspace-api-mcp')]).toEqual([
+      [[], ['workspace-api-mcp']],
+      [['workspace-api']],
+    ])
+    expect(readdirSync(project.folder).filter((file) => file.includes('without-mcp'))).toEqual([])
 
     expect(api.databases.map(({ name }) => name)).toEqual(['workspace-api'])
     expect(api.buckets).toEqual(['workspace-api-objects'])
@@ -145,7 +167,7 @@ describe('npm run deploy', () => {
     expect(api.databases).toMatchObject([
       { name: 'workspace-api-staging', read_replication: { mode: 'auto' } },
     ])
-    expect([...api.uploads.keys()]).toEqual(['workspace-api-staging'])
+    expect([...api.uploads.keys()]).toEqual(['workspace-api-staging', 'workspace-api-mcp-staging'])
     expect(api.subdomain).toBe('acme')
     const keys = project.keys('staging')
     expect(keys).toHaveProperty('ENCRYPTION_KEYS')
@@ -169,7 +191,11 @@ describe('npm run deploy', () => {
     expect(upgraded.printed).toContain('is healthy')
     expect(made(upgraded.printed)).toBeNull()
     expect(resources()).toEqual(before)
-    const [, upgrade] = api.uploads.get('workspace-api-staging') ?? []
+    const [, , upgrade, ...others] = api.uploads.get('workspace-api-staging') ?? []
+    expect(others).toEqual([])
+    expect(upgrade?.bindings).toContainEqual(
+      expect.objectContaining({ service: 'workspace-api-mcp-staging' }),
+    )
     expect(upgrade?.bindings.map(({ name }) => name)).not.toContain('ENCRYPTION_KEYS')
     expect([rowsOf('organizations').length, rowsOf('apiKeys').length]).toEqual([1, 2])
     expect(project.keys('staging')).toEqual(keys)

@@ -298,7 +298,7 @@ describe('npm run dev', () => {
   })
 
   it('shows with --verbose what wrangler prints, and a command for each of the seven operations', async () => {
-    expect(service.printed).toContain('Your Worker has access to the following bindings:')
+    expect(service.printed).toContain('workspace-api has access to the following bindings:')
     expect(service.printed).toContain('No migrations to apply!')
     const lines = curlLinesOf(service.printed)
     expect(await statusesOf(lines)).toEqual([200, 201, 201, 200, 200, 200, 200, 200, 200, 201])

@@ -19,6 +19,7 @@ const workersWith = (ENCRYPTION_KEYS: string) => ({
   root: ROOT,
   workers: [
     { configPath: 'wrangler.toml', vars: { RATE_LIMIT: 'off' }, secrets: { ENCRYPTION_KEYS } },
+    { configPath: 'mcp/wrangler.toml' },
     { configPath: 'test/support/build-system/wrangler.toml' },
   ],
 })

@@ -403,6 +403,10 @@ export class CloudflareApi {
 
   #upload({ names: [name = ''], body }: Call) {
     const metadata: Metadata = JSON.parse((body as { metadata: string }).metadata)
+    const missing = metadata.bindings.find(
+      ({ type, service }) => type === 'service' && !this.uploads.has(String(service)),
+    )
+    if (missing) throw new Failure(400, 10143, `Could not resolve service binding '${missing.name}'.`)
     this.uploads.set(name, [...(this.uploads.get(name) ?? []), metadata])
     const secrets = this.secrets.get(name) ?? new Map()
     this.secrets.set(name, secrets)

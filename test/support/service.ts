@@ -23,6 +23,7 @@ export async function startService(vars: Readonly<Record<string, string>> = {}):
         vars: { RATE_LIMIT: 'off', REQUEST_LOG: 'off', ...vars },
         secrets: { ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}` },
       },
+      { configPath: 'mcp/wrangler.toml' },
     ],
   })
   const service = workers.getWorker<Environment>('workspace-api')

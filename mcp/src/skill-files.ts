@@ -1,0 +1,82 @@
+/** The files of a skill, as `GET /v1/skills/{skillId}` returns them. */
+import * as z from 'zod/mini'
+import { boundedString, docs } from '../../src/http/fields.ts'
+import { ENTRY_FILE } from '../../src/resources/skills/contract.ts'
+import { type Data, withinLimit } from './output.ts'
+import type { Input } from './tool.ts'
+
+export interface Skill {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly updatedAt: string
+  readonly files: readonly { readonly filename: string; readonly content: string }[]
+}
+
+/** What the content of a file that is not text begins with. */
+const BINARY = 'data:application/octet-stream;base64,'
+
+/** @returns the text of a file, or its bytes if it is not text. */
+export function contentOf({ content }: Skill['files'][number]): string | Uint8Array {
+  return content.startsWith(BINARY) ? Buffer.from(content.slice(BINARY.length), 'base64') : content
+}
+
+const OFFSET = 'a whole number of characters, at least 0'
+const FILENAME_LENGTH = 255
+
+export const loadProperties = {
+  filename: z
+    ._default(
+      boundedString(2 * FILENAME_LENGTH, {
+        wrong: 'is too long',
+        allowed: `up to ${FILENAME_LENGTH} characters`,
+      }),
+      ENTRY_FILE,
+    )
+    .register(docs, { description: 'The file to return.' }),
+  offset: z
+    ._default(z.int(OFFSET).check(z.minimum(0, OFFSET)), 0)
+    .register(docs, { description: 'The first character to return; the `nextOffset` of a result reads on.' }),
+}
+
+/** Enough for the filenames of nearly all skills, and little enough to leave room for a content. */
+const FILENAMES_BYTES = 15_000
+
+export async function loadSkill(response: Response, input: Input): Promise<Data> {
+  const { filename, offset } = input as { filename: string; offset: number }
+  const { id, name, description, updatedAt, files }: Skill = await response.json()
+  const filenames = shownNames(files.map((file) => file.filename))
+  const known = { id, name, description, updatedAt, ...filenames }
+  const file = files.find((each) => each.filename === filename)
+  if (!file) return { ...known, note: `The skill has no file ${filename}.` }
+  const rest = file.content.slice(offset)
+  return withinLimit(rest.length, (length) => {
+    const content = rest.slice(0, wholeCharacters(rest, length))
+    const end = offset + content.length
+    const isWhole = end >= file.content.length
+    return {
+      ...known,
+      filename,
+      content,
+      nextOffset: isWhole ? null : end,
+      ...(!isWhole && {
+        note: `The file goes on: to read on, call again with this filename and offset ${end}.`,
+      }),
+    }
+  })
+}
+
+/** The length without half of a surrogate pair at its end. */
+function wholeCharacters(text: string, length: number): number {
+  const splitsPair = length < text.length && /[\ud800-\udbff]/.test(text[length - 1] ?? '')
+  return splitsPair && length > 1 ? length - 1 : length
+}
+
+function shownNames(names: readonly string[]): Data {
+  let bytes = 0
+  const shown = names.filter((name) => {
+    bytes += Buffer.byteLength(name)
+    return bytes <= FILENAMES_BYTES
+  })
+  return { filenames: shown, ...(shown.length < names.length && { filenameCount: names.length }) }
+}

@@ -1,0 +1,232 @@
+/** Makes a tool from the contract of an operation: its input schema, its annotations, and the request that a call sends. */
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
+import * as z from 'zod/mini'
+import type { Contract } from '../../src/http/contract.ts'
+import { describeProblems } from '../../src/http/problems.ts'
+import { type Api, ApiFailure } from './api.ts'
+import { type Data, failure, invalidInput, success } from './output.ts'
+
+type Shape = Record<string, z.ZodMiniType>
+export type Input = Record<string, unknown>
+
+export interface ToolOptions {
+  /** Added to the first sentence of the description of the operation. */
+  readonly hint?: string
+  /** Replaces the description of the operation. */
+  readonly description?: string
+  /** The only properties of the query and the body that the tool has. Default: all. */
+  readonly only?: readonly string[]
+  /** Properties that the operation does not have, for `request` and `result`. */
+  readonly extra?: Shape
+  /** Headers and a body that are made from the input. Default: the properties of the contract's body, as JSON. */
+  readonly request?: (input: Input) => RequestInit
+  /** The data that a response becomes. Default: its JSON. */
+  readonly result?: (response: Response, input: Input) => Promise<Data>
+  /** The data that a failure becomes, if it is not a failure of the tool. */
+  readonly recovered?: (failure: ApiFailure, input: Input) => Data | undefined
+}
+
+export interface Tool {
+  readonly name: string
+  /** As `tools/list` has it. */
+  readonly listed: ListedTool
+  /** True if the caller may call one of its operations. */
+  allows(caller: Caller): boolean
+  call(api: Api, input: Input): Promise<CallToolResult>
+}
+
+/** What `GET /v1/me` says of the API key. */
+export interface Caller {
+  readonly user: object | null
+  readonly apiKey: { readonly scopes: readonly string[] }
+}
+
+/**
+ * @param contracts the operations. A call is the first one of which the input has a property that the others do not have, in
+ *   the path or else anywhere; otherwise the first one.
+ */
+export function tool(name: string, contracts: readonly Contract[], options: ToolOptions = {}): Tool {
+  const variants = contracts.map((contract) => ({ contract, schema: inputSchema(contract, options) }))
+  const [first] = variants
+  if (!first) throw new Error(`The tool ${name} has no operation`)
+  const variantOf = (input: Input) =>
+    firstWithOwn(input, variants, ({ contract }) => contract.params.shape) ??
+    firstWithOwn(input, variants, ({ schema }) => schema.shape) ??
+    first
+  let listed: ListedTool | undefined
+  return {
+    name,
+    // Made on first use: a call of a tool does not need it.
+    get listed() {
+      listed ??= {
+        name,
+        description: descriptionOf(first.contract, options),
+        inputSchema: jsonSchemaOf(variants.map(({ schema }) => schema)),
+        annotations: annotationsOf(contracts),
+      }
+      return listed
+    },
+    allows: (caller) => contracts.some((contract) => isAllowed(contract, caller)),
+    call: (api, input) => {
+      const { contract, schema } = variantOf(input)
+      return call(api, contract, schema, input, options)
+    },
+  }
+}
+
+/** The first variant of which the input has a property that no other variant has. */
+function firstWithOwn<Variant>(
+  input: Input,
+  variants: readonly Variant[],
+  shapeOf: (variant: Variant) => object,
+): Variant | undefined {
+  const isOwn = (name: string) => variants.filter((variant) => name in shapeOf(variant)).length === 1
+  const own = Object.keys(input).filter(isOwn)
+  return variants.find((variant) => own.some((name) => name in shapeOf(variant)))
+}
+
+function inputSchema({ params, query, body }: Contract, { only, extra }: ToolOptions): z.ZodMiniObject {
+  const further = Object.entries({ ...query?.shape, ...body?.shape })
+  const chosen = only ? further.filter(([name]) => only.includes(name)) : further
+  return z.strictObject({ ...params.shape, ...Object.fromEntries(chosen), ...extra })
+}
+
+function descriptionOf(contract: Contract, { description, hint }: ToolOptions): string {
+  const text = description ?? firstSentence(contract.description)
+  return hint === undefined ? text : `${text} ${hint}`
+}
+
+function isAllowed({ scope, actsAsUser }: Contract, { user, apiKey }: Caller): boolean {
+  return (scope === null || apiKey.scopes.includes(scope)) && (!actsAsUser || user !== null)
+}
+
+function annotationsOf(contracts: readonly Contract[]) {
+  const methods = contracts.map(({ method }) => method)
+  if (methods.every((method) => method === 'GET')) return { readOnlyHint: true }
+  return {
+    destructiveHint: methods.some((method) => method !== 'POST'),
+    idempotentHint: methods.every((method) => method === 'PUT' || method === 'DELETE'),
+  }
+}
+
+/** The instructions of the server explain them. */
+const OF_LISTS = ['limit', 'cursor']
+
+/** The properties of all variants; those that every variant needs are required. */
+function jsonSchemaOf(schemas: readonly z.ZodMiniObject[]): ListedTool['inputSchema'] {
+  const all = schemas.map((schema) =>
+    mapValues(schema.shape, (property, name) => {
+      const described = z.toJSONSchema(property as z.ZodMiniType, { io: 'input', unrepresentable: 'any' })
+      if (OF_LISTS.includes(name)) delete described.description
+      return compacted(described)
+    }),
+  )
+  const isRequired = (name: string) =>
+    schemas.every(
+      ({ shape }) => name in shape && !z.safeParse(shape[name] as z.ZodMiniType, undefined).success,
+    )
+  const properties: Input = Object.assign({}, ...all.toReversed())
+  const required = Object.keys(properties).filter(isRequired)
+  return {
+    type: 'object',
+    properties: properties as Properties,
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  }
+}
+
+type Properties = NonNullable<ListedTool['inputSchema']['properties']>
+
+/** The digits of a number in the query, which is a number here. */
+const DIGITS = '^\\d+$'
+
+/** Left out, because the API says it of a wrong value, and a model reads the list before each task. */
+const LEFT_OUT = [
+  '$schema',
+  'id',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'example',
+  'additionalProperties',
+]
+
+/** The JSON Schema of a property with less text: only the first sentence of each description. */
+function compacted(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(compacted)
+  if (Object(schema) !== schema) return schema
+  const kept = withoutNull(schema as Record<string, unknown>)
+  if (kept.pattern === DIGITS) {
+    kept.type = 'integer'
+    if (kept.default !== undefined) kept.default = Number(kept.default)
+  }
+  if (kept.maximum === Number.MAX_SAFE_INTEGER) delete kept.maximum
+  for (const name of LEFT_OUT) if (typeof kept[name] !== 'object') delete kept[name]
+  if (typeof kept.description === 'string') {
+    kept.description = firstSentence(kept.description)
+    if (SAYS_NOTHING.test(String(kept.description))) delete kept.description
+  }
+  return mapValues(kept, compacted)
+}
+
+/** A description such as "The project.", of `projectId`. */
+const SAYS_NOTHING = /^The \w+\.$/
+
+/** A property that may be null may be left out instead. */
+function withoutNull({ anyOf, ...kept }: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(anyOf)) return kept
+  const others = anyOf.filter(({ type }) => type !== 'null')
+  return others.length === 1 ? { ...others[0], ...kept } : { ...kept, anyOf: others }
+}
+
+function firstSentence(text: string): string {
+  return /^.*?\.(?= [A-Z`]|$)/s.exec(text)?.[0] ?? text
+}
+
+async function call(
+  api: Api,
+  contract: Contract,
+  schema: z.ZodMiniObject,
+  input: Input,
+  options: ToolOptions,
+): Promise<CallToolResult> {
+  const queryShape = contract.query?.shape ?? {}
+  // A query has texts only.
+  const data = mapValues(input, (value, name) =>
+    name in queryShape && (typeof value === 'number' || typeof value === 'boolean') ? String(value) : value,
+  )
+  const parsed = schema.safeParse(data)
+  if (!parsed.success)
+    return invalidInput(describeProblems(parsed.error.issues, { schema, data, isSecret: false }))
+  const values: Input = parsed.data
+  const named = (shape: object) =>
+    Object.entries(values).filter(([name, value]) => name in shape && value !== undefined)
+  const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name])))
+  const search = new URLSearchParams(named(queryShape).map(([name, value]) => [name, String(value)]))
+  const own = options.request?.(values) ?? jsonRequest(contract.body && named(contract.body.shape))
+  const request = { method: contract.method, ...own }
+  try {
+    const response = await api.call(search.size > 0 ? `${path}?${search}` : path, request)
+    return success(await (options.result ?? jsonOf)(response, values))
+  } catch (error) {
+    const recovered = error instanceof ApiFailure && options.recovered?.(error, values)
+    return recovered ? success(recovered) : failure(error)
+  }
+}
+
+function jsonRequest(properties: [string, unknown][] | undefined): RequestInit {
+  if (properties === undefined) return {}
+  return {
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(Object.fromEntries(properties)),
+  }
+}
+
+async function jsonOf(response: Response): Promise<Data> {
+  return response.json()
+}
+
+function mapValues(record: object, map: (value: unknown, name: string) => unknown): Input {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]))
+}
