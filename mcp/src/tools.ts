@@ -6,9 +6,10 @@ import {
   putPinContract,
   updatePinContract,
 } from '../../src/resources/pins/contract.ts'
-import { listRunsContract } from '../../src/resources/runs/contract.ts'
+import { completeRunContract, listRunsContract } from '../../src/resources/runs/contract.ts'
 import {
   agentScheduleContracts,
+  listSchedulesContract,
   previewScheduleContract,
   projectScheduleContracts,
 } from '../../src/resources/schedules/contract.ts'
@@ -47,12 +48,19 @@ export const TOOLS: readonly Tool[] = [
     request: sentFile,
   }),
 
+  tool('list_schedules', [listSchedulesContract]),
+  tool('put_schedule', [projectScheduleContracts.put, agentScheduleContracts.put], {
+    description:
+      'Creates a schedule under an ID of your choice, or replaces its settings: fields that are left out get their defaults. ' +
+      'Give `projectId` with `timezone`, or `agentId`; and `cron` or `runAt`.',
+  }),
   tool('pause_schedule', [projectScheduleContracts.update, agentScheduleContracts.update], {
     description: 'Pauses or resumes a schedule of a project or an agent. Give `projectId` or `agentId`.',
     only: ['enabled'],
   }),
   tool('preview_schedule', [previewScheduleContract]),
   tool('list_runs', [listRunsContract]),
+  tool('complete_run', [completeRunContract]),
 
   tool('list_pins', [listPinsContract]),
   tool('place_pin', [putPinContract, updatePinContract], {

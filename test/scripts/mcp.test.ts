@@ -47,6 +47,7 @@ let service: Service
 let proxy: Server
 let fileId: string
 let scheduleId: string
+let runId: string
 
 /** Adds the API key to requests: the conformance suite sends none. */
 function startProxy(port: number, devPort: number): Server {
@@ -86,6 +87,8 @@ beforeAll(async () => {
     { cron: '30 9 * * mon-fri', timezone: 'Europe/Paris' },
   )
   scheduleId = schedule.id
+  const runsPath = `/v1/projects/${demo.projectId}/schedules/${scheduleId}/runs`
+  runId = (await service.send<{ id: string }>('POST', runsPath, {})).body.id
 })
 afterAll(async () => {
   proxy?.close()
@@ -133,9 +136,17 @@ function inputs(): Record<string, Record<string, unknown>> {
     list_session_files: { sessionId, limit: 1 },
     read_session_file: { sessionId, fileId },
     write_session_file: { sessionId, path: 'notes/day.md', content: '# Day\n' },
+    list_schedules: { limit: 1 },
+    put_schedule: {
+      projectId,
+      scheduleId,
+      cron: '30 9 * * mon-fri',
+      timezone: 'Europe/Paris',
+    },
     pause_schedule: { projectId, scheduleId, enabled: false },
     preview_schedule: { cron: '@daily' },
     list_runs: { limit: 1 },
+    complete_run: { runId, outcome: 'succeeded', message: 'Built.' },
     list_pins: {},
     place_pin: { resourceType: pin?.resourceType, resourceId: pin?.resourceId },
     remove_pin: { resourceType: 'session', resourceId: UNKNOWN_ID },
@@ -223,13 +234,48 @@ describe.each([
       count: 2,
     })
     expect(preview.structuredContent.items).toHaveLength(2)
-    const { projectId } = demo
-    const paused = await call(client, 'pause_schedule', { projectId, scheduleId, enabled: false })
-    expect(paused.structuredContent).toMatchObject({ id: scheduleId, enabledAt: null, nextRunAt: null })
-    const resumed = await call(client, 'pause_schedule', { projectId, scheduleId, enabled: true })
-    expect(resumed.structuredContent.nextRunAt).toEqual(expect.any(String))
-    const runs = await call(client, 'list_runs', { limit: 5 })
-    expect(runs.structuredContent.items).toEqual(expect.any(Array))
+    const { projectId, agentId } = demo
+    const planned = {
+      projectId,
+      scheduleId: crypto.randomUUID(),
+      cron: '0 9 * * mon',
+      timezone: 'Europe/Paris',
+    }
+    const payload = { prompt: 'Write the release notes.' }
+    const created = await call(client, 'put_schedule', { ...planned, name: 'Release notes', payload })
+    expect(created.structuredContent).toMatchObject({ id: planned.scheduleId, projectId, payload })
+    const once = { agentId, scheduleId: crypto.randomUUID(), runAt: '2999-01-01T00:00:00Z' }
+    expect((await call(client, 'put_schedule', once)).structuredContent).toMatchObject({
+      agentId,
+      cron: null,
+    })
+    const { structuredContent: schedules } = await call(client, 'list_schedules', {
+      enabled: true,
+      parentType: 'agent',
+    })
+    expect(schedules.items).toContainEqual(expect.objectContaining({ id: once.scheduleId }))
+    const paused = await call(client, 'pause_schedule', {
+      projectId,
+      scheduleId: planned.scheduleId,
+      enabled: false,
+    })
+    expect(paused.structuredContent).toMatchObject({
+      id: planned.scheduleId,
+      enabledAt: null,
+      nextRunAt: null,
+    })
+
+    const runsPath = `/v1/projects/${projectId}/schedules/${planned.scheduleId}/runs`
+    const { body: started } = await service.send<{ id: string }>('POST', runsPath, {})
+    const { structuredContent: runs } = await call(client, 'list_runs', { scheduleId: planned.scheduleId })
+    expect(runs.items).toMatchObject([{ id: started.id }])
+    const outcome = { outcome: 'succeeded', message: 'Wrote the release notes.', sessionId }
+    const completed = await call(client, 'complete_run', { runId: started.id, ...outcome })
+    expect(completed.structuredContent).toMatchObject({
+      status: 'succeeded',
+      message: outcome.message,
+      sessionId,
+    })
 
     const [first, last] = [demo.pins[0], demo.pins.at(-1)]
     const target = { type: first?.resourceType, id: first?.resourceId }
@@ -266,7 +312,7 @@ describe('every tool', () => {
     const ours = [demo.organizationId, demo.sessionId, demo.skillId, scheduleId, fileId]
     for (const [name, input] of Object.entries(inputs())) {
       const result = await call(foreign, name, input)
-      const isOfOrganization = /^(who_am_i|preview_schedule|list_(skills|runs|pins))$/.test(name)
+      const isOfOrganization = /^(who_am_i|preview_schedule|list_(skills|schedules|runs|pins))$/.test(name)
       expect([name, result.isError ?? false]).toEqual([name, !isOfOrganization])
       if (!isOfOrganization) expect(errorOf(result).status).toBe(404)
       for (const id of isOfOrganization ? ours : []) expect(JSON.stringify(result)).not.toContain(id)
@@ -414,9 +460,12 @@ describe('the list of tools', () => {
       list_session_files: 'reads',
       read_session_file: 'reads',
       write_session_file: 'destructive,idempotent',
+      list_schedules: 'reads',
+      put_schedule: 'destructive,idempotent',
       pause_schedule: 'destructive',
       preview_schedule: 'reads',
       list_runs: 'reads',
+      complete_run: '',
       list_pins: 'reads',
       place_pin: 'destructive',
       remove_pin: 'destructive,idempotent',
