@@ -134,17 +134,16 @@ where
                   "runs"."organizationId" = "schedules"."organizationId"
                   and "runs"."scheduleId" = "schedules"."id"
                   and "runs"."scheduledAt" >= "schedules"."enabledAt"
-                  and (
-                    "runs"."status" in ('succeeded', 'failed')
-                    or (
-                      "runs"."status" = 'delivered'
-                      and "schedules"."maxRunSeconds" is null
-                    )
-                  )
                 order by
                   "runs"."scheduledAt" desc
                 limit
-                  100
+                  1000
+              )
+            where
+              "status" in ('succeeded', 'failed')
+              or (
+                "status" = 'delivered'
+                and "schedules"."maxRunSeconds" is null
               )
           )
         where
@@ -157,12 +156,46 @@ where
 -- recordResults
 update "runs"
 set
-  "status" = ("results".value ->> 'status'),
-  "failure" = ("results".value ->> 'failure'),
+  "status" = case "runs"."status"
+    when 'pending' then ("results".value ->> 'status')
+    else "runs"."status"
+  end,
+  "failure" = case "runs"."status"
+    when 'pending' then ("results".value ->> 'failure')
+    else "runs"."failure"
+  end,
   "attempts" = ("results".value ->> 'attempts'),
-  "lastError" = case
-    when ("results".value ->> 'sessionId') is not null
-    and (
+  "lastError" = case "runs"."status"
+    when 'pending' then case
+      when ("results".value ->> 'sessionId') is not null
+      and (
+        select
+          "sessions"."id"
+        from
+          "sessions"
+        where
+          "sessions"."organizationId" = "runs"."organizationId"
+          and "sessions"."id" = ("results".value ->> 'sessionId')
+      ) is null then 'The sessionId in the response was ignored: there is no such session.'
+      else ("results".value ->> 'lastError')
+    end
+    else "runs"."lastError"
+  end,
+  "checkAt" = case "runs"."status"
+    when 'pending' then ("results".value ->> 'checkAt')
+    else "runs"."checkAt"
+  end,
+  "startedAt" = coalesce(("results".value ->> 'startedAt'), "runs"."startedAt"),
+  "finishedAt" = case "runs"."status"
+    when 'pending' then ("results".value ->> 'finishedAt')
+    else "runs"."finishedAt"
+  end,
+  "message" = case "runs"."status"
+    when 'pending' then ("results".value ->> 'message')
+    else "runs"."message"
+  end,
+  "sessionId" = case "runs"."status"
+    when 'pending' then (
       select
         "sessions"."id"
       from
@@ -170,22 +203,9 @@ set
       where
         "sessions"."organizationId" = "runs"."organizationId"
         and "sessions"."id" = ("results".value ->> 'sessionId')
-    ) is null then 'The sessionId in the response was ignored: there is no such session.'
-    else ("results".value ->> 'lastError')
+    )
+    else "runs"."sessionId"
   end,
-  "checkAt" = ("results".value ->> 'checkAt'),
-  "startedAt" = ("results".value ->> 'startedAt'),
-  "finishedAt" = ("results".value ->> 'finishedAt'),
-  "message" = ("results".value ->> 'message'),
-  "sessionId" = (
-    select
-      "sessions"."id"
-    from
-      "sessions"
-    where
-      "sessions"."organizationId" = "runs"."organizationId"
-      and "sessions"."id" = ("results".value ->> 'sessionId')
-  ),
   "updatedAt" = :now
 from
   json_each(:results) as "results"
@@ -195,7 +215,14 @@ where
       "runs"."organizationId" = ("results".value ->> 'organizationId')
       and "runs"."id" = ("results".value ->> 'id')
     )
-    and "runs"."status" = 'pending'
+    and (
+      "runs"."status" = 'pending'
+      or (
+        "runs"."status" in ('succeeded', 'failed')
+        and "runs"."claimId" is null
+        and "runs"."attempts" = ("results".value ->> 'attempts') - 1
+      )
+    )
   );
 
 -- selectDeliveries

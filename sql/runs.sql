@@ -142,11 +142,74 @@ where
               )
             )
           )
+          and ("runs"."claimId" is null)
         )
     )
     and "runs"."status" = 'pending'
     and "runs"."id" = :runId
   );
+
+-- acknowledgeable.check
+select
+  case
+    when "apiKeys"."revokedAt" is not null then 'revoked'
+    when "apiKeys"."expiresAt" <= :now then 'expired'
+  end as "keyEnd",
+  (
+    :scope is null
+    or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+  ) as "isInScope",
+  "apiKeys"."organizationId" as "callerOrganizationId",
+  "apiKeys"."userId" as "callerUserId",
+  (
+    "apiKeys"."lastUsedAt" is null
+    or "apiKeys"."lastUsedAt" <= :hourAgo
+  ) as "isLastUsedStale",
+  (
+    "runs"."id" is not null
+    and (
+      "schedules"."id" is not null
+      and (
+        "projects"."id" is not null
+        or "agents"."id" is not null
+      )
+    )
+  ) as "runExists",
+  (
+    "agents"."id" is not null
+    or (
+      "apiKeys"."projectIds" is null
+      or "projects"."id" in (
+        select
+          value
+        from
+          json_each("apiKeys"."projectIds")
+      )
+    )
+  ) as "isInReach",
+  "runs"."claimId" is null as "isUnclaimed"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  "apiKeys"."hash" = :keyHash;
 
 -- agentScheduleRuns.readable.check
 select
@@ -812,7 +875,7 @@ where
         "named"."organizationId" = "apiKeys"."organizationId"
         and "named"."id" = :projectId
       )
-      inner join "runs" indexed by "runsPending" on (
+      inner join "runs" indexed by "runsToPull" on (
         "runs"."organizationId" = "apiKeys"."organizationId"
         and "runs"."status" = 'pending'
         and "runs"."checkAt" is null
@@ -949,6 +1012,7 @@ select
   (
     "runs"."status" in ('pending', 'delivered')
     or "runs"."status" = :outcome
+    and coalesce("runs"."failure", 'task') = 'task'
   ) as "hasNoOtherOutcome"
 from
   "apiKeys"
@@ -1091,6 +1155,7 @@ where
             (
               "runs"."status" in ('pending', 'delivered')
               or "runs"."status" = :outcome
+              and coalesce("runs"."failure", 'task') = 'task'
             )
           )
         )
@@ -1248,6 +1313,7 @@ where
             (
               "runs"."status" in ('pending', 'delivered')
               or "runs"."status" = :outcome
+              and coalesce("runs"."failure", 'task') = 'task'
             )
           )
         )
@@ -1350,6 +1416,7 @@ where
             (
               "runs"."status" in ('pending', 'delivered')
               or "runs"."status" = :outcome
+              and coalesce("runs"."failure", 'task') = 'task'
             )
           )
         )
@@ -1379,17 +1446,16 @@ where
                   "runs"."organizationId" = "schedules"."organizationId"
                   and "runs"."scheduleId" = "schedules"."id"
                   and "runs"."scheduledAt" >= "schedules"."enabledAt"
-                  and (
-                    "runs"."status" in ('succeeded', 'failed')
-                    or (
-                      "runs"."status" = 'delivered'
-                      and "schedules"."maxRunSeconds" is null
-                    )
-                  )
                 order by
                   "runs"."scheduledAt" desc
                 limit
-                  100
+                  1000
+              )
+            where
+              "status" in ('succeeded', 'failed')
+              or (
+                "status" = 'delivered'
+                and "schedules"."maxRunSeconds" is null
               )
           )
         where
@@ -2455,6 +2521,89 @@ limit
 offset
   2499;
 
+-- selectAcknowledged
+select
+  "runs"."id",
+  "runs"."scheduleId",
+  case "runs"."parentType"
+    when 'project' then "runs"."parentId"
+  end as "projectId",
+  case "runs"."parentType"
+    when 'agent' then "runs"."parentId"
+  end as "agentId",
+  "runs"."scheduledAt",
+  "runs"."status",
+  "runs"."failure",
+  "runs"."attempts",
+  "runs"."lastError",
+  "runs"."startedAt",
+  "runs"."finishedAt",
+  "runs"."message",
+  "runs"."sessionId",
+  "runs"."createdAt",
+  "runs"."updatedAt"
+from
+  "apiKeys"
+  left join "runs" on (
+    "runs"."organizationId" = "apiKeys"."organizationId"
+    and "runs"."id" = :runId
+  )
+  left join "schedules" on (
+    "schedules"."organizationId" = "runs"."organizationId"
+    and "schedules"."id" = "runs"."scheduleId"
+  )
+  left join "projects" on (
+    "runs"."parentType" = 'project'
+    and "projects"."organizationId" = "runs"."organizationId"
+    and "projects"."id" = "runs"."parentId"
+  )
+  left join "agents" on (
+    "runs"."parentType" = 'agent'
+    and "agents"."organizationId" = "runs"."organizationId"
+    and "agents"."id" = "runs"."parentId"
+  )
+where
+  (
+    (
+      "apiKeys"."hash" = :keyHash
+      and case
+        when "apiKeys"."revokedAt" is not null then 'revoked'
+        when "apiKeys"."expiresAt" <= :now then 'expired'
+      end is null
+      and (
+        :scope is null
+        or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+      )
+    )
+    and (
+      (
+        "runs"."id" is not null
+        and (
+          "schedules"."id" is not null
+          and (
+            "projects"."id" is not null
+            or "agents"."id" is not null
+          )
+        )
+      )
+    )
+    and (
+      (
+        "agents"."id" is not null
+        or (
+          "apiKeys"."projectIds" is null
+          or "projects"."id" in (
+            select
+              value
+            from
+              json_each("apiKeys"."projectIds")
+          )
+        )
+      )
+    )
+    and ("runs"."claimId" is null)
+  );
+
 -- selectClaimable
 select
   "runs"."id" as "id",
@@ -2518,7 +2667,7 @@ from
     "named"."organizationId" = "apiKeys"."organizationId"
     and "named"."id" = :projectId
   )
-  inner join "runs" indexed by "runsPending" on (
+  inner join "runs" indexed by "runsToPull" on (
     "runs"."organizationId" = "apiKeys"."organizationId"
     and "runs"."status" = 'pending'
     and "runs"."checkAt" is null
@@ -2705,6 +2854,7 @@ where
       (
         "runs"."status" in ('pending', 'delivered')
         or "runs"."status" = :outcome
+        and coalesce("runs"."failure", 'task') = 'task'
       )
     )
   );

@@ -15,30 +15,30 @@ insert into
 select
   "schedules"."organizationId" as "organizationId",
   "schedules"."id" as "scheduleId",
-  ("claims".value ->> 'dueAt') as "missedFrom",
-  ("claims".value ->> 'scheduledAt') as "missedUntil",
+  ("firings".value ->> 'dueAt') as "missedFrom",
+  ("firings".value ->> 'scheduledAt') as "missedUntil",
   "schedules"."parentType" as "parentType",
   "schedules"."parentId" as "parentId",
   "schedules"."cron" as "cron",
   "schedules"."timezone" as "timezone"
 from
-  json_each(:claims) as "claims"
+  json_each(:firings) as "firings"
   cross join "schedules"
 where
   (
     (
       (
         (
-          "schedules"."organizationId" = ("claims".value ->> 'organizationId')
-          and "schedules"."id" = ("claims".value ->> 'id')
-          and "schedules"."timezone" = ("claims".value ->> 'timezone')
+          "schedules"."organizationId" = ("firings".value ->> 'organizationId')
+          and "schedules"."id" = ("firings".value ->> 'id')
+          and "schedules"."timezone" = ("firings".value ->> 'timezone')
         )
-        and "schedules"."cron" is ("claims".value ->> 'cron')
-        and "schedules"."runAt" is ("claims".value ->> 'runAt')
+        and "schedules"."cron" is ("firings".value ->> 'cron')
+        and "schedules"."runAt" is ("firings".value ->> 'runAt')
       )
-      and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
+      and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
     )
-    and ("claims".value ->> 'dueAt') < ("claims".value ->> 'scheduledAt')
+    and ("firings".value ->> 'dueAt') < ("firings".value ->> 'scheduledAt')
   )
 on conflict ("missedSpans"."organizationId", "missedSpans"."scheduleId", "missedSpans"."missedUntil") do update
 set
@@ -70,8 +70,8 @@ insert into
 select
   "schedules"."organizationId" as "organizationId",
   "schedules"."id" as "scheduleId",
-  ("claims".value ->> 'scheduledAt') as "scheduledAt",
-  ("claims".value ->> 'runId') as "id",
+  ("firings".value ->> 'scheduledAt') as "scheduledAt",
+  ("firings".value ->> 'runId') as "id",
   "schedules"."parentType" as "parentType",
   "schedules"."parentId" as "parentId",
   case
@@ -79,7 +79,7 @@ select
       case
         when not (coalesce("projects"."archivedAt", "agents"."archivedAt") is null) then 'The ' || "schedules"."parentType" || ' was archived.'
         when "schedules"."overlap" = 'skip'
-        and "schedules"."lastRunAt" > ("claims".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+        and "schedules"."lastRunAt" > ("firings".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
         else 'The run of ' || (
           select
             "scheduledAt"
@@ -109,7 +109,7 @@ select
   case
     when not (coalesce("projects"."archivedAt", "agents"."archivedAt") is null) then 'The ' || "schedules"."parentType" || ' was archived.'
     when "schedules"."overlap" = 'skip'
-    and "schedules"."lastRunAt" > ("claims".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+    and "schedules"."lastRunAt" > ("firings".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
     else 'The run of ' || (
       select
         "scheduledAt"
@@ -137,7 +137,7 @@ select
       case
         when not (coalesce("projects"."archivedAt", "agents"."archivedAt") is null) then 'The ' || "schedules"."parentType" || ' was archived.'
         when "schedules"."overlap" = 'skip'
-        and "schedules"."lastRunAt" > ("claims".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
+        and "schedules"."lastRunAt" > ("firings".value ->> 'scheduledAt') then 'The run of ' || "schedules"."lastRunAt" || ' was created before this one fired.'
         else 'The run of ' || (
           select
             "scheduledAt"
@@ -190,7 +190,7 @@ select
   :now as "updatedAt",
   null as "idempotencyKey"
 from
-  json_each(:claims) as "claims"
+  json_each(:firings) as "firings"
   cross join "schedules"
   left join "projects" on (
     "schedules"."parentType" = 'project'
@@ -207,14 +207,14 @@ where
     (
       (
         (
-          "schedules"."organizationId" = ("claims".value ->> 'organizationId')
-          and "schedules"."id" = ("claims".value ->> 'id')
-          and "schedules"."timezone" = ("claims".value ->> 'timezone')
+          "schedules"."organizationId" = ("firings".value ->> 'organizationId')
+          and "schedules"."id" = ("firings".value ->> 'id')
+          and "schedules"."timezone" = ("firings".value ->> 'timezone')
         )
-        and "schedules"."cron" is ("claims".value ->> 'cron')
-        and "schedules"."runAt" is ("claims".value ->> 'runAt')
+        and "schedules"."cron" is ("firings".value ->> 'cron')
+        and "schedules"."runAt" is ("firings".value ->> 'runAt')
       )
-      and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
+      and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
     )
     and (
       "projects"."id" is not null
@@ -261,7 +261,7 @@ update "schedules"
 set
   "enabledAt" = case
     when not (
-      ("claims".value ->> 'nextRunAt') is null
+      ("firings".value ->> 'nextRunAt') is null
       and "schedules"."cron" is not null
     ) then "schedules"."enabledAt"
   end,
@@ -277,7 +277,7 @@ set
             (
               "runs"."organizationId" = "schedules"."organizationId"
               and "runs"."scheduleId" = "schedules"."id"
-              and "runs"."scheduledAt" = ("claims".value ->> 'scheduledAt')
+              and "runs"."scheduledAt" = ("firings".value ->> 'scheduledAt')
               and "runs"."status" <> 'skipped'
             )
         ),
@@ -287,25 +287,25 @@ set
     ),
     ''
   ),
-  "nextRunAt" = ("claims".value ->> 'nextRunAt'),
+  "nextRunAt" = ("firings".value ->> 'nextRunAt'),
   "pausedReason" = case
-    when ("claims".value ->> 'nextRunAt') is null
+    when ("firings".value ->> 'nextRunAt') is null
     and "schedules"."cron" is not null then 'The next run could not be computed. Change the cron expression or the time zone.'
   end
 from
-  json_each(:claims) as "claims"
+  json_each(:firings) as "firings"
 where
   (
     (
       (
-        "schedules"."organizationId" = ("claims".value ->> 'organizationId')
-        and "schedules"."id" = ("claims".value ->> 'id')
-        and "schedules"."timezone" = ("claims".value ->> 'timezone')
+        "schedules"."organizationId" = ("firings".value ->> 'organizationId')
+        and "schedules"."id" = ("firings".value ->> 'id')
+        and "schedules"."timezone" = ("firings".value ->> 'timezone')
       )
-      and "schedules"."cron" is ("claims".value ->> 'cron')
-      and "schedules"."runAt" is ("claims".value ->> 'runAt')
+      and "schedules"."cron" is ("firings".value ->> 'cron')
+      and "schedules"."runAt" is ("firings".value ->> 'runAt')
     )
-    and "schedules"."nextRunAt" = ("claims".value ->> 'dueAt')
+    and "schedules"."nextRunAt" = ("firings".value ->> 'dueAt')
   );
 
 -- src/resources/schedules/firing/record-missed.ts

@@ -78,6 +78,7 @@ const allowOrigins = cors({
 })
 
 export function createApp(): Hono<HonoEnvironment> {
+  // RegExpRouter refuses `/v1/runs/claim` beside `/v1/runs/:runId/renew`.
   const app = new Hono<HonoEnvironment>({ getPath: pathOf, router: new TrieRouter() })
 
   app.use(async (c, next) => {

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { v4 as newUuid } from 'uuid'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import type { RunMessage } from '../src/queue.ts'
 import { tick } from '../src/scheduled.ts'
 import { request } from './support/api.ts'
 import { databaseWith, watchedDatabase } from './support/bindings.ts'
@@ -411,7 +412,7 @@ describe('renewing a claim', () => {
     expect(refusalOf(await renew(id, { claimId }))).toEqual([409, 'claim_mismatch'])
   })
 
-  it('extends it from now, and writes one event', async () => {
+  it('extends it from now, and writes no event', async () => {
     const { id, workspace, claimOne, renew, read, row } = await withRuns(1)
     const { claimId } = await claimOne({ leaseSeconds: 120 })
     const startedAt = inSeconds(0)
@@ -428,7 +429,7 @@ describe('renewing a claim', () => {
       updatedAt: inSeconds(0),
     })
     const events = (await workspace.dump('auditEvents')).filter(({ operation }) => operation === 'renewRun')
-    expect(events.map(({ target }) => target)).toEqual([1, 2, 3].map(() => `/v1/runs/${id}/renew`))
+    expect(events).toEqual([])
   })
 
   it('never makes it last longer than the run may, whose time counts from its start', async () => {
@@ -507,12 +508,28 @@ describe('renewing a claim', () => {
   })
 })
 
+it('ends claims while the queue fails', async () => {
+  const { workspace, id, claimOne, run, read, row } = await withRuns(1)
+  await claimOne()
+  await workspace.addRunEndpoint()
+  advance(1000)
+  const { id: sent } = await run()
+  advance(HOUR_MS)
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const RUNS = { sendBatch: () => Promise.reject(new Error('no queue')) } as unknown as Queue<RunMessage>
+  await tick({ ...env, RUNS }, new Date())
+  expect(errors.mock.calls.map(([line]) => JSON.parse(line).task)).toContain('checkRuns')
+  errors.mockRestore()
+  expect((await read(id)).status).toBe('pending')
+  expect((await row(sent))?.checkAt).not.toBeNull()
+})
+
 describe('acknowledging a claimed run', () => {
-  it('changes nothing: the claim stays', async () => {
+  it('is refused, and the claim stays', async () => {
     const { id, claimOne, acknowledge, renew, row } = await withRuns(1)
     const { claimId } = await claimOne()
     const before = await row(id)
-    expect((await acknowledge(id)).body.status).toBe('delivered')
+    expect(refusalOf(await acknowledge(id))).toEqual([409, 'run_not_pending'])
     expect(await row(id)).toEqual(before)
     expect((await renew(id, { claimId })).status).toBe(200)
   })

@@ -122,7 +122,28 @@ describe('completing a run', () => {
       return env.DB.batch(statements)
     })
     await deliver(id, { DB })
-    expect(await read(id)).toMatchObject({ status: 'succeeded', failure: null, message: 'Fast', attempts: 0 })
+    expect(await read(id)).toMatchObject({ status: 'succeeded', failure: null, message: 'Fast', attempts: 1 })
+  })
+
+  it('while it is sent keeps the duration from the delivery on', async () => {
+    const { run, complete, deliver, read } = await withReceiver({}, 202)
+    const { id } = await run()
+    const startedAt = inSeconds(0)
+    let calls = 0
+    const DB = databaseWith(async (statements) => {
+      if (++calls === 2) {
+        advance(3000)
+        await complete(id)
+      }
+      return env.DB.batch(statements)
+    })
+    await deliver(id, { DB })
+    expect(await read(id)).toMatchObject({
+      status: 'succeeded',
+      attempts: 1,
+      startedAt,
+      finishedAt: inSeconds(0),
+    })
   })
 
   it('again changes nothing, and the first outcome stands', async () => {
@@ -338,7 +359,7 @@ describe('a run without an outcome in time', () => {
     expect(refusalOf(await complete(id, { claimId }))).toEqual([409, 'run_finished'])
     expect(refusalOf(await complete(id))).toEqual([409, 'claim_mismatch'])
     const failed = await complete(id, { outcome: 'failed', message: 'Late', claimId })
-    expect([failed.status, failed.body]).toEqual([200, timedOut])
+    expect(refusalOf(failed)).toEqual([409, 'run_finished'])
     expect(await read(id)).toEqual(timedOut)
   })
 

@@ -1929,7 +1929,7 @@ describe.each([PROJECT, AGENT])('putting $parent schedules', (kind) => {
       const refusal = [
         409,
         'max_run_seconds_required',
-        'The overlap "skip" requires maxRunSeconds, and the schedule has none. Send maxRunSeconds.',
+        'The overlap "skip" requires maxRunSeconds, and the schedule would have none. Send maxRunSeconds, or the overlap "allow".',
       ]
       const refuse = async (json: object) => {
         const before = await row()

@@ -474,7 +474,7 @@ export interface paths {
         };
         /**
          * List project schedules
-         * @description Lists the schedules of the project, oldest first.
+         * @description Lists the schedules of the project, in the order of their IDs.
          *
          *     Scope: `schedules:read`.
          */
@@ -526,7 +526,7 @@ export interface paths {
         head?: never;
         /**
          * Update a project schedule
-         * @description Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null sets the default. `cron` replaces `runAt`, and `runAt` replaces `cron`.
+         * @description Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null clears one that may be null. `cron` replaces `runAt`, and `runAt` replaces `cron`.
          *
          *     Scope: `schedules:write`.
          */
@@ -542,7 +542,7 @@ export interface paths {
         };
         /**
          * List agent schedules
-         * @description Lists the schedules of the agent, oldest first.
+         * @description Lists the schedules of the agent, in the order of their IDs.
          *
          *     Scope: `schedules:read`.
          */
@@ -594,7 +594,7 @@ export interface paths {
         head?: never;
         /**
          * Update an agent schedule
-         * @description Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null sets the default. `cron` replaces `runAt`, and `runAt` replaces `cron`.
+         * @description Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null clears one that may be null. `cron` replaces `runAt`, and `runAt` replaces `cron`.
          *
          *     Scope: `schedules:write`.
          */
@@ -734,7 +734,7 @@ export interface paths {
         put?: never;
         /**
          * Claim runs
-         * @description Takes the oldest pending runs, which no other claim gets meanwhile. Renew a claim before it ends, and complete the run with its `claimId`. Runs that are on their way to a run endpoint cannot be claimed.
+         * @description Takes the oldest pending runs. No other claim gets them until `leaseExpiresAt`. Renew a claim before it ends, and complete the run with its `claimId`. Runs that are on their way to a run endpoint cannot be claimed.
          *
          *     Scope: `runs:write`.
          */
@@ -1902,9 +1902,9 @@ export interface components {
             scheduledAt: string;
             /** @description The payload of the schedule; null if it has none. */
             payload: unknown;
-            /** @description How many times the run was sent or claimed. */
+            /** @description How many times the run was sent or claimed, including this time. */
             attempt: number;
-            /** @description The run before of the same schedule that was not skipped. */
+            /** @description The run before of the same schedule that was not skipped, if it is among the 100 runs before. */
             previous: {
                 /** Format: uuid */
                 id: string;
@@ -2209,7 +2209,7 @@ export interface components {
             enabledAt: string | null;
             /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
+            /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
             /** Format: date-time */
             createdAt: string;
@@ -2313,7 +2313,7 @@ export interface components {
             enabledAt: string | null;
             /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
-            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
+            /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
             /** Format: date-time */
             createdAt: string;
@@ -2414,7 +2414,7 @@ export interface components {
             enabledAt: string | null;
             /** @description Why the service paused the schedule; null if it did not. A PATCH with `enabled: true` clears it. */
             pausedReason: string | null;
-            /** @description When the schedule fires next; null while it is paused, or if it fires once and has fired. */
+            /** @description When the schedule fires next; null while it is paused. */
             nextRunAt: string | null;
             /** @description The `scheduledAt` of the latest run that was not skipped; null before the first. */
             lastRunAt: string | null;
@@ -2447,7 +2447,7 @@ export interface components {
              */
             scheduledAt: string;
             /**
-             * @description `pending`: to be sent or claimed. `delivered`: taken by the run endpoint or a worker, and without an outcome. `succeeded`, `failed`: finished. `skipped`: missed, due while the project or agent was archived, or due before the run before was finished.
+             * @description `pending`: to be sent or claimed. `delivered`: taken by the run endpoint or a worker, and without an outcome. `succeeded`, `failed`: finished. `skipped`: missed, due while the project or agent was archived, or due while the previous run was unfinished (overlap `skip`).
              * @enum {string}
              */
             status: "pending" | "delivered" | "succeeded" | "failed" | "skipped";
@@ -2499,9 +2499,9 @@ export interface components {
             scheduledAt: string;
             /** @description The payload of the schedule; null if it has none. */
             payload: unknown;
-            /** @description How many times the run was sent or claimed. */
+            /** @description How many times the run was sent or claimed, including this time. */
             attempt: number;
-            /** @description The run before of the same schedule that was not skipped. */
+            /** @description The run before of the same schedule that was not skipped, if it is among the 100 runs before. */
             previous: {
                 /** Format: uuid */
                 id: string;
@@ -6981,7 +6981,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ProjectForbidden"];
             404: components["responses"]["RunNotFound"];
-            /** @description The run is finished or was skipped. `Error-Code`: `run_not_pending`. */
+            /** @description The run is claimed, finished or was skipped. `Error-Code`: `run_not_pending`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7117,7 +7117,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The run has another outcome, was skipped, or has another claim. `Error-Code`: `claim_mismatch`, `run_finished`. */
+            /** @description The run has failed otherwise or has another outcome, was skipped, or has another claim. `Error-Code`: `claim_mismatch`, `run_finished`. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -60,7 +60,7 @@ async function resultOf(response: Response): Promise<Result> {
   return { error: `HTTP ${status}${status >= 300 && status < 400 ? ': redirects are not followed' : ''}` }
 }
 
-/** The outcome in the body of a response. A body that is no object with an `outcome` is ignored without a word. */
+/** The outcome in the body of a response. A body that is no object with an `outcome` is ignored. */
 async function reportOf(response: Response): Promise<{ report?: Report; ignored?: string }> {
   const bytes = await readUpTo(MAX_RESPONSE_BYTES, response.body)
   const data = bytes && objectIn(bytes)

@@ -82,21 +82,26 @@ export const storeChecked = unguarded(() =>
     ),
 )
 
-/** Checks some pages. If a lease is not stored after the queue took the runs, they are sent twice and not lost. */
+/** Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent twice and not lost. */
 export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Date): Promise<void> {
   const values = { now: instant.toISOString() }
   const leaseExpiresAt = new Date(instant.getTime() + LEASE_MS).toISOString()
   let [toCheck] = await runBatch(DB, [selectToCheck], values)
   for (let page = 0; toCheck.length > 0 && page < PAGES_A_TICK; page++) {
     const sendable = toCheck.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)
-    await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1)
-    const found = toCheck.map((run) => ({ ...run, ...checkedOf(run, values.now, leaseExpiresAt) }))
+    const failure = await enqueueByEndpoint(queues, sendable, ({ isSlow }) => isSlow === 1).catch(
+      (error: unknown) => ({ error }),
+    )
+    // If the queue fails, claims and times of runs end nevertheless.
+    const checkable = failure ? toCheck.filter((run) => !sendable.includes(run)) : toCheck
+    const found = checkable.map((run) => ({ ...run, ...checkedOf(run, values.now, leaseExpiresAt) }))
     const failed = found.filter(({ failure }) => failure !== null)
     ;[, , toCheck] = await runBatch(DB, [storeChecked, pauseFailing, selectToCheck], {
       ...values,
       ...checked.values(found),
       ...failuresOf(failed.map((run) => ({ ...run, error: run.lastError }))),
     })
+    if (failure) throw failure.error
   }
 }
 

@@ -2,7 +2,7 @@
  * The consumer of the queues: sends each run to its run endpoint and records the outcome in the runs table.
  * docs/design.md, "Deliveries", explains why there are two queues.
  */
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type KeyRing, parseKeyRing } from '../crypto/key-ring.ts'
 import { open } from '../crypto/sealed-value.ts'
 import { describeFailure } from '../db/failures.ts'
@@ -83,24 +83,39 @@ const results = jsonRows(
 const sessionOf = sql<string | null>`(select ${sessions.id} from ${sessions}
   where ${sessions.organizationId} = ${runs.organizationId} and ${sessions.id} = ${results.column('sessionId')})`
 
+/** The receiver completed the run before it responded. The outcome stands, and the attempt counts. */
+const isFinishedMeanwhile = and(
+  inArray(runs.status, ['succeeded', 'failed']),
+  isNull(runs.claimId),
+  sql`${runs.attempts} = ${results.column('attempts')} - 1`,
+)
+const ifPending = (column: SQLWrapper, value: SQL) =>
+  sql`case ${runs.status} when 'pending' then ${value} else ${column} end`
+
 export const recordResults = unguarded(() =>
   query
     .update(runs)
     .set({
-      status: sql`${results.column('status')}`,
-      failure: sql`${results.column('failure')}`,
+      status: ifPending(runs.status, results.column('status')),
+      failure: ifPending(runs.failure, results.column('failure')),
       attempts: sql`${results.column('attempts')}`,
-      lastError: sql`case when ${results.column('sessionId')} is not null and ${sessionOf} is null
-        then 'The sessionId in the response was ignored: there is no such session.' else ${results.column('lastError')} end`,
-      checkAt: sql`${results.column('checkAt')}`,
-      startedAt: sql`${results.column('startedAt')}`,
-      finishedAt: sql`${results.column('finishedAt')}`,
-      message: sql`${results.column('message')}`,
-      sessionId: sessionOf,
+      lastError: ifPending(
+        runs.lastError,
+        sql`case when ${results.column('sessionId')} is not null and ${sessionOf} is null
+          then 'The sessionId in the response was ignored: there is no such session.'
+          else ${results.column('lastError')} end`,
+      ),
+      checkAt: ifPending(runs.checkAt, results.column('checkAt')),
+      startedAt: sql`coalesce(${results.column('startedAt')}, ${runs.startedAt})`,
+      finishedAt: ifPending(runs.finishedAt, results.column('finishedAt')),
+      message: ifPending(runs.message, results.column('message')),
+      sessionId: ifPending(runs.sessionId, sessionOf),
       updatedAt: sql`${now}`,
     })
     .from(results.table)
-    .where(and(results.matches(runs, 'organizationId', 'id'), eq(runs.status, 'pending'))),
+    .where(
+      and(results.matches(runs, 'organizationId', 'id'), or(eq(runs.status, 'pending'), isFinishedMeanwhile)),
+    ),
 )
 
 const failures = jsonRows('failures', 'organizationId', 'scheduleId', 'failure', 'error')

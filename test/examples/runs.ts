@@ -106,6 +106,7 @@ export const runRows: Rows = {
   retrieveRun: { prepare: prepareRun, outOfReach: 403, variations: {} },
 
   renewRun: {
+    isUnrecorded: true,
     async prepare(workspace) {
       const { path, ids, projectIds } = await prepareRun(workspace)
       await workspace.changeRun(ids[0] ?? '', claimed)

@@ -491,7 +491,8 @@ export const schedules: Mistakes = {
       json: { overlap: 'skip' },
       status: 409,
       code: 'max_run_seconds_required',
-      error: 'The overlap "skip" requires maxRunSeconds, and the schedule has none. Send maxRunSeconds.',
+      error:
+        'The overlap "skip" requires maxRunSeconds, and the schedule would have none. Send maxRunSeconds, or the overlap "allow".',
     },
     {
       mistake: 'an overlap that does not exist',

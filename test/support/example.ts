@@ -84,6 +84,8 @@ export interface Row {
   readonly idle?: true
   /** True if another user's key succeeds too, although the operation is a user's own. */
   readonly isForAnyUser?: true
+  /** True if its change is no audit event. */
+  readonly isUnrecorded?: true
   /** The path parameters that may name something new. */
   readonly newNames?: readonly string[]
   /** The calls to the database that a success makes, where the object store stands between; else one. */

@@ -41,8 +41,8 @@ const run = z
     status: z.enum(STATUSES).register(docs, {
       description:
         '`pending`: to be sent or claimed. `delivered`: taken by the run endpoint or a worker, and without an outcome. ' +
-        '`succeeded`, `failed`: finished. `skipped`: missed, due while the project or agent was archived, or due before the ' +
-        'run before was finished.',
+        '`succeeded`, `failed`: finished. `skipped`: missed, due while the project or agent was archived, or due while the ' +
+        'previous run was unfinished (overlap `skip`).',
     }),
     failure,
     attempts: z
@@ -234,7 +234,7 @@ const workFields = {
   attempt: z
     .int()
     .check(z.minimum(1))
-    .register(docs, { description: 'How many times the run was sent or claimed.' }),
+    .register(docs, { description: 'How many times the run was sent or claimed, including this time.' }),
   previous: z
     .nullable(
       z.strictObject({
@@ -246,7 +246,10 @@ const workFields = {
         sessionId: outcomeSession,
       }),
     )
-    .register(docs, { description: 'The run before of the same schedule that was not skipped.' }),
+    .register(docs, {
+      description:
+        'The run before of the same schedule that was not skipped, if it is among the 100 runs before.',
+    }),
 }
 export const work = z.strictObject(workFields).register(docs, { id: 'RunWork' })
 
@@ -284,8 +287,8 @@ export const claimRunsContract = {
   tag: 'Runs',
   summary: 'Claim runs',
   description:
-    'Takes the oldest pending runs, which no other claim gets meanwhile. Renew a claim before it ends, and complete the run ' +
-    'with its `claimId`. Runs that are on their way to a run endpoint cannot be claimed.',
+    'Takes the oldest pending runs. No other claim gets them until `leaseExpiresAt`. Renew a claim before it ends, and complete ' +
+    'the run with its `claimId`. Runs that are on their way to a run endpoint cannot be claimed.',
   scope: 'runs:write',
   params: z.object({}),
   body: z
@@ -350,7 +353,7 @@ export const acknowledgeRunContract = {
     ...errors,
     403: OTHER_PROJECTS,
     404: NO_RUN,
-    409: 'The run is finished or was skipped.',
+    409: 'The run is claimed, finished or was skipped.',
   },
 } as const satisfies Contract
 
@@ -421,6 +424,6 @@ export const completeRunContract = {
     ...errors,
     403: OTHER_PROJECTS,
     404: `${NO_RUN.slice(0, -1)}, or it has no such session.`,
-    409: 'The run has another outcome, was skipped, or has another claim.',
+    409: 'The run has failed otherwise or has another outcome, was skipped, or has another claim.',
   },
 } as const satisfies Contract

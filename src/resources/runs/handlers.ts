@@ -21,6 +21,7 @@ import {
 import {
   accessible,
   acknowledge,
+  acknowledgeable,
   agentScheduleRuns as agentStatements,
   allRuns,
   claim,
@@ -33,6 +34,7 @@ import {
   renew,
   renewable,
   runsOfSchedule,
+  selectAcknowledged,
   selectClaimable,
   selectCompleted,
   selectRun,
@@ -153,7 +155,7 @@ export const retrieveRun = endpoint(retrieveRunContract, async ({ params }, cont
 })
 
 export const acknowledgeRun = endpoint(acknowledgeRunContract, async ({ params }, context) => {
-  const run = await context.runForRow(accessible, [acknowledge, selectRun], params)
+  const run = await context.runForRow(acknowledgeable, [acknowledge, selectAcknowledged], params)
   if (run.status !== 'delivered') {
     throw new ApiError(
       'run_not_pending',

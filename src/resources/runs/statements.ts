@@ -27,9 +27,9 @@ import { ApiError } from '../../errors.ts'
 import { MOST_EXAMINED } from '../../http/paging.ts'
 import { deadlineOf, isFired, newRun } from '../schedules/firing/new-run.ts'
 import { hasFailedTooOften, paused } from '../schedules/firing/pause-failing.ts'
-import { hasParent, isAgentOf, isProjectOf, isScheduleOf } from '../schedules/joins.ts'
+import { hasParent, isAgentOf, isProjectOf, isScheduleOf, parentIdOf } from '../schedules/joins.ts'
 import { agentPreconditions, projectPreconditions } from '../schedules/preconditions.ts'
-import { parentIdOf, workFields } from './work.ts'
+import { workFields } from './work.ts'
 
 const scheduleId = sql.placeholder('scheduleId')
 const runId = sql.placeholder('runId')
@@ -42,8 +42,8 @@ const rowLimit = sql.placeholder('rowLimit')
 const fields = {
   id: runs.id,
   scheduleId: runs.scheduleId,
-  projectId: parentIdOf('project').as('projectId'),
-  agentId: parentIdOf('agent').as('agentId'),
+  projectId: parentIdOf(runs, 'project').as('projectId'),
+  agentId: parentIdOf(runs, 'agent').as('agentId'),
   scheduledAt: runs.scheduledAt,
   status: runs.status,
   failure: runs.failure,
@@ -246,7 +246,7 @@ function claimable<Fields extends Parameters<typeof listable.rows>[0]>(selected:
   return listable
     .rows(selected, hasParent)
     .innerJoin(
-      indexedBy(runs, 'runsPending'),
+      indexedBy(runs, 'runsToPull'),
       and(eq(runs.organizationId, apiKeys.organizationId), isPending, isNull(runs.checkAt), isOfNamedProject),
     )
     .innerJoin(schedules, isScheduleOf(runs))
@@ -296,6 +296,16 @@ export const accessible = requiring(namedRun, { runExists, isInReach: runIsInRea
 
 export const selectRun = guarded(() => accessible.rows(fields))
 
+export const acknowledgeable = requiring(namedRun, {
+  runExists,
+  isInReach: runIsInReach,
+  isUnclaimed: precondition(
+    isNull(runs.claimId),
+    () =>
+      new ApiError('run_not_pending', 'A worker has claimed the run. Only pending runs can be acknowledged.'),
+  ),
+})
+
 /** Changes only a pending run, so a repeated request changes nothing. */
 export const acknowledge = guardedChange(() =>
   query
@@ -307,7 +317,11 @@ export const acknowledge = guardedChange(() =>
       updatedAt: sql`${now}`,
     })
     .where(
-      and(eq(runs.organizationId, accessible.organizationId), eq(runs.status, 'pending'), eq(runs.id, runId)),
+      and(
+        eq(runs.organizationId, acknowledgeable.organizationId),
+        eq(runs.status, 'pending'),
+        eq(runs.id, runId),
+      ),
     ),
 )
 
@@ -330,7 +344,8 @@ export const renewable = requiring(namedRun, {
   ),
 })
 
-export const renew = guardedChange(() =>
+/** No change that is recorded: a worker renews its claims every few minutes. */
+export const renew = guarded(() =>
   query
     .update(runs)
     .set({ checkAt: ofSchedule(claimEnd(runs.startedAt)), updatedAt: sql`${now}` })
@@ -368,11 +383,14 @@ export const completable = requiring(
       claimMismatch,
     ),
     hasNoOtherOutcome: precondition(
-      or(inArray(runs.status, ['pending', 'delivered']), sql`${runs.status} = ${outcome}`),
+      or(
+        inArray(runs.status, ['pending', 'delivered']),
+        sql`${runs.status} = ${outcome} and coalesce(${runs.failure}, 'task') = 'task'`,
+      ),
       () =>
         new ApiError(
           'run_finished',
-          'The run was skipped or has another outcome, which stands. Retrieve the run to see it.',
+          'The run was skipped, or has failed or another outcome, which stands. Retrieve the run to see it.',
         ),
     ),
   },
@@ -415,5 +433,7 @@ export const pauseIfFailing = guarded(() =>
       ),
     ),
 )
+
+export const selectAcknowledged = guarded(() => acknowledgeable.rows(fields))
 
 export const selectCompleted = guarded(() => completable.rows(fields))

@@ -1,6 +1,7 @@
 /** What a run endpoint receives, and a worker that claims a run: the run with the work of its schedule. */
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { runs, schedules } from '../../db/schema.ts'
+import { parentIdOf } from '../schedules/joins.ts'
 
 /** How many earlier runs are examined for one that was not skipped. */
 const MOST_SKIPPED = 100
@@ -17,18 +18,13 @@ const previous = sql<
     order by "earlier"."scheduledAt" desc limit ${sql.raw(String(MOST_SKIPPED))}
   ) where "status" <> 'skipped' limit 1)`
 
-/** Of a parent of a run or schedule: its ID, if it is of the type. */
-export function parentIdOf(type: 'project' | 'agent'): SQL<string | null> {
-  return sql<string | null>`case ${runs.parentType} when ${sql.raw(`'${type}'`)} then ${runs.parentId} end`
-}
-
 /** The columns of a run that is joined to its schedule. */
 export const workFields = {
   id: sql<string>`${runs.id}`.as('id'),
   scheduleId: runs.scheduleId,
   name: schedules.name,
-  projectId: parentIdOf('project').as('projectId'),
-  agentId: parentIdOf('agent').as('agentId'),
+  projectId: parentIdOf(runs, 'project').as('projectId'),
+  agentId: parentIdOf(runs, 'agent').as('agentId'),
   cron: schedules.cron,
   runAt: schedules.runAt,
   timezone: schedules.timezone,

@@ -68,9 +68,7 @@ const times = {
   lastRunAt: nullableInstant(
     'The `scheduledAt` of the latest run that was not skipped; null before the first.',
   ),
-  nextRunAt: nullableInstant(
-    'When the schedule fires next; null while it is paused, or if it fires once and has fired.',
-  ),
+  nextRunAt: nullableInstant('When the schedule fires next; null while it is paused.'),
   createdAt: instant(),
   updatedAt: instant(),
 }
@@ -105,6 +103,9 @@ const own = {
     .nullable(z.string())
     .register(docs, { description: 'The cron expression; null if the schedule fires once, at `runAt`.' }),
   runAt: nullableInstant('The only time at which the schedule fires; null if it has a cron expression.'),
+  nextRunAt: nullableInstant(
+    'When the schedule fires next; null while it is paused, or if it fires once and has fired.',
+  ),
   payload: z.unknown().register(docs, { description: 'The JSON that is delivered with every run.' }),
   overlap: z.enum(OVERLAPS),
   maxRunSeconds: z.nullable(z.int()),
@@ -399,7 +400,7 @@ function crudContracts<const P extends Parent>(parent: P, { state, details, exam
       path: all,
       tag,
       summary: `List ${type} schedules`,
-      description: `Lists the schedules of the ${type}, oldest first.`,
+      description: `Lists the schedules of the ${type}, in the order of their IDs.`,
       scope: 'schedules:read',
       params: z.object(parentParams),
       query: z.object(pageQuery(uuid())),
@@ -432,8 +433,8 @@ function crudContracts<const P extends Parent>(parent: P, { state, details, exam
       tag,
       summary: `Update ${article} ${type} schedule`,
       description:
-        'Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null sets ' +
-        'the default. `cron` replaces `runAt`, and `runAt` replaces `cron`.',
+        'Changes the settings of the schedule, pauses it or resumes it. Fields that are left out stay unchanged; null clears ' +
+        'one that may be null. `cron` replaces `runAt`, and `runAt` replaces `cron`.',
       scope: 'schedules:write',
       params,
       headers,

@@ -46,6 +46,14 @@ export function isAgentOf(dependent: typeof schedules | typeof runs) {
   )
 }
 
+/** The ID of the parent, if it is of this type. */
+export function parentIdOf(
+  { parentType, parentId }: typeof schedules | typeof runs,
+  type: 'project' | 'agent',
+) {
+  return sql<string | null>`case ${parentType} when ${sql.raw(`'${type}'`)} then ${parentId} end`
+}
+
 /** With both joined: true if the parent exists. A schedule or run whose parent was deleted is no longer visible. */
 export const hasParent = or(isNotNull(projects.id), isNotNull(agents.id))
 

@@ -137,7 +137,7 @@ function preconditionsOf(parentType: ParentType) {
     () =>
       new ApiError(
         'max_run_seconds_required',
-        'The overlap "skip" requires maxRunSeconds, and the schedule has none. Send maxRunSeconds.',
+        'The overlap "skip" requires maxRunSeconds, and the schedule would have none. Send maxRunSeconds, or the overlap "allow".',
       ),
   )
   const changeable = { ...reachable, scheduleExists, parentIsActive }

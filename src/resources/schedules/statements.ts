@@ -9,7 +9,7 @@ import { asSql, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, deletions, projects, runs, schedules } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { MOST_EXAMINED } from '../../http/paging.ts'
-import { hasParent, isAgentOf, isProjectOf } from './joins.ts'
+import { hasParent, isAgentOf, isProjectOf, parentIdOf } from './joins.ts'
 import {
   agentPreconditions,
   changed,
@@ -324,8 +324,8 @@ export const selectSchedules = guarded(() =>
     .select(
       asSql({
         id: schedules.id,
-        projectId: parentIdOf('project').as('projectId'),
-        agentId: parentIdOf('agent').as('agentId'),
+        projectId: parentIdOf(schedules, 'project').as('projectId'),
+        agentId: parentIdOf(schedules, 'agent').as('agentId'),
         name: schedules.name,
         cron: schedules.cron,
         runAt: schedules.runAt,
@@ -345,12 +345,6 @@ export const selectSchedules = guarded(() =>
     .where(and(filters, hasParent))
     .limit(rowLimit),
 )
-
-function parentIdOf(type: ParentType) {
-  return sql<
-    string | null
-  >`case ${schedules.parentType} when ${sql.raw(`'${type}'`)} then ${schedules.parentId} end`
-}
 
 /** No row if all schedules after the cursor were examined. */
 export const selectLastExamined = guarded(() =>

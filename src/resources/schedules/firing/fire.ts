@@ -6,8 +6,8 @@
  * schedule passed since the last tick, the latest fires, and the others are recorded as skipped later, in pages
  * (record-missed.ts). The id of a run is derived from its schedule and instant (run-id.ts). If the organization has a run
  * endpoint, the tick puts the run into a queue, from which delivery/consumer.ts sends it; `checkAt` is set, so that a run
- * that the queue lost is put into it again (delivery/check-runs.ts). Without a run endpoint, the run stays pending until a client
- * pulls and acknowledges it.
+ * that the queue lost is put into it again (delivery/check-runs.ts). Without a run endpoint, the run stays pending until a worker
+ * claims or acknowledges it.
  */
 import { and, asc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { latestRun } from '../../../cron/next-run.ts'
@@ -69,7 +69,7 @@ export const selectDue = unguarded(() =>
 
 type DueSchedule = NonNullable<(typeof selectDue)['row']>
 
-const claims = jsonRows('claims', ...SCHEDULE_COLUMNS, 'dueAt', 'scheduledAt', 'runId', 'nextRunAt')
+const firings = jsonRows('firings', ...SCHEDULE_COLUMNS, 'dueAt', 'scheduledAt', 'runId', 'nextRunAt')
 
 /** Joins the schedule of a row, if a request has not changed when it fires since it was read. */
 export function isAsRead(rows: JsonRows<'organizationId' | 'id' | 'timezone' | 'cron' | 'runAt'>) {
@@ -79,8 +79,8 @@ export function isAsRead(rows: JsonRows<'organizationId' | 'id' | 'timezone' | '
   )
 }
 
-/** Joins the schedule of a claim, unless another tick fired it or a request changed it since it was read. */
-const isClaimed = and(isAsRead(claims), eq(schedules.nextRunAt, claims.column('dueAt')))
+/** Joins the schedule of a firing, unless another tick fired it or a request changed it since it was read. */
+const isStillDue = and(isAsRead(firings), eq(schedules.nextRunAt, firings.column('dueAt')))
 
 export const insertRuns = unguarded(() =>
   query
@@ -89,16 +89,16 @@ export const insertRuns = unguarded(() =>
       query
         .select(
           newRun({
-            scheduledAt: claims.column('scheduledAt'),
-            id: claims.column('runId'),
+            scheduledAt: firings.column('scheduledAt'),
+            id: firings.column('runId'),
             isParentActive: isNull(parentArchivedAt),
           }),
         )
-        .from(claims.table)
+        .from(firings.table)
         .crossJoin(schedules)
         .leftJoin(projects, isProjectOf(schedules))
         .leftJoin(agents, isAgentOf(schedules))
-        .where(and(isClaimed, hasParent)),
+        .where(and(isStillDue, hasParent)),
     )
     .onConflictDoNothing()
     .returning({
@@ -119,17 +119,17 @@ export const insertMissedSpans = unguarded(() =>
           insertRow(missedSpans, {
             organizationId: schedules.organizationId,
             scheduleId: schedules.id,
-            missedFrom: claims.column('dueAt'),
-            missedUntil: claims.column('scheduledAt'),
+            missedFrom: firings.column('dueAt'),
+            missedUntil: firings.column('scheduledAt'),
             parentType: schedules.parentType,
             parentId: schedules.parentId,
             cron: schedules.cron,
             timezone: schedules.timezone,
           }),
         )
-        .from(claims.table)
+        .from(firings.table)
         .crossJoin(schedules)
-        .where(and(isClaimed, sql`${claims.column('dueAt')} < ${claims.column('scheduledAt')}`)),
+        .where(and(isStillDue, sql`${firings.column('dueAt')} < ${firings.column('scheduledAt')}`)),
     )
     // There is such a span only after a clock was set back.
     .onConflictDoUpdate({
@@ -138,7 +138,7 @@ export const insertMissedSpans = unguarded(() =>
     }),
 )
 
-/** The instant of the claim; NULL if it was skipped. */
+/** The instant of the firing; NULL if it was skipped. */
 const firedAt = query
   .select({ scheduledAt: runs.scheduledAt })
   .from(runs)
@@ -146,7 +146,7 @@ const firedAt = query
     and(
       eq(runs.organizationId, schedules.organizationId),
       eq(runs.scheduleId, schedules.id),
-      eq(runs.scheduledAt, claims.column('scheduledAt')),
+      eq(runs.scheduledAt, firings.column('scheduledAt')),
       isFired,
     ),
   )
@@ -169,11 +169,11 @@ export const updateNextRuns = unguarded(() =>
   query
     .update(schedules)
     .set({
-      ...storingNextRun(claims.column('nextRunAt')),
+      ...storingNextRun(firings.column('nextRunAt')),
       lastRunAt: sql`nullif(max(coalesce(${firedAt}, ''), coalesce(${schedules.lastRunAt}, '')), '')`,
     })
-    .from(claims.table)
-    .where(isClaimed),
+    .from(firings.table)
+    .where(isStillDue),
 )
 
 /** How many schedules were due in a tick, and how many of them more than a minute before it. */
@@ -197,12 +197,12 @@ export async function fireSchedules(
   for (let page = 0; due.length > 0 && page < PAGES_A_TICK; page++) {
     schedules.due += due.length
     schedules.late += due.filter(({ dueAt }) => dueAt < lateBefore).length
-    const claimed = due.map((schedule) => claimOf(schedule, instant))
+    const firing = due.map((schedule) => firingOf(schedule, instant))
     const [fired, , , next] = await runBatch(DB, [insertRuns, insertMissedSpans, updateNextRuns, selectDue], {
       ...values,
       // A late tick, or the last page of a long one, gives the queue as much time.
       checkAt: new Date(Math.max(instant.getTime(), Date.now()) + FIRST_LEASE_MS).toISOString(),
-      ...claims.values(claimed),
+      ...firings.values(firing),
     })
     const toSend = fired.filter(({ checkAt }) => checkAt !== null)
     const slow = new Set(due.flatMap(({ organizationId, isSlow }) => (isSlow ? [organizationId] : [])))
@@ -216,7 +216,7 @@ export async function fireSchedules(
 }
 
 /** The run that fires: that of the latest instant that has passed. */
-function claimOf(
+function firingOf(
   schedule: DueSchedule,
   now: Date,
 ): DueSchedule & Record<'scheduledAt' | 'runId', string> & { nextRunAt: Value } {

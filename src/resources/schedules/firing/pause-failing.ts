@@ -3,8 +3,8 @@ import { and, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { runs, schedules } from '../../../db/schema.ts'
 
 const DEFAULT_FAILURES = 20
-/** The largest `pauseAfterFailures`. */
-const MOST_FAILURES = 100
+/** How many of the latest runs are examined, of which many may have been skipped. */
+const MOST_EXAMINED = 1000
 
 const now = sql.placeholder('now')
 
@@ -19,9 +19,8 @@ const failures = sql`(select count(*) from (
       select ${runs.status} as "status", ${runs.scheduledAt} as "scheduledAt" from ${runs}
       where ${runs.organizationId} = ${schedules.organizationId} and ${runs.scheduleId} = ${schedules.id}
         and ${runs.scheduledAt} >= ${schedules.enabledAt}
-        and (${runs.status} in ('succeeded', 'failed') or (${runs.status} = 'delivered' and ${schedules.maxRunSeconds} is null))
-      order by ${runs.scheduledAt} desc limit ${sql.raw(String(MOST_FAILURES))}
-    )
+      order by ${runs.scheduledAt} desc limit ${sql.raw(String(MOST_EXAMINED))}
+    ) where "status" in ('succeeded', 'failed') or ("status" = 'delivered' and ${schedules.maxRunSeconds} is null)
   ) where position <= ${mostFailures} and "status" = 'failed')`
 
 export const hasFailedTooOften = and(isNotNull(schedules.enabledAt), sql`${failures} >= ${mostFailures}`)
