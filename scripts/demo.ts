@@ -8,6 +8,7 @@ import { sha256 } from '../src/crypto/digest.ts'
 import { runs, schedules, sessionFiles, skillFeeds, skills } from '../src/db/schema.ts'
 import { query, unguarded } from '../src/db/statement.ts'
 import { EXAMPLE_IDS } from '../src/http/example-ids.ts'
+import { runIdOf } from '../src/resources/schedules/firing/run-id.ts'
 import { execute } from './database.ts'
 import {
   insertApiKey,
@@ -149,13 +150,24 @@ function exampleRows(organizationId: string) {
       organizationId,
       cron: '30 9 * * mon-fri',
       payload: '{"branch":"main"}',
-      overlap: 'skip',
-      maxRunSeconds: 3600,
       pauseAfterFailures: 3,
       ...row,
       ...times,
     })
   const { projectId, agentId, projectScheduleId, agentScheduleId } = EXAMPLE_IDS
+  const agentRun = (scheduledAt: string, row: Partial<typeof runs.$inferInsert>) =>
+    query.insert(runs).values({
+      organizationId,
+      scheduleId: agentScheduleId,
+      scheduledAt,
+      id: runIdOf(agentScheduleId, scheduledAt),
+      parentType: 'agent',
+      parentId: agentId,
+      status: 'pending',
+      attempts: 0,
+      ...row,
+      ...times,
+    })
   const inserts = [
     query.insert(skills).values({
       organizationId,
@@ -201,6 +213,16 @@ function exampleRows(organizationId: string) {
       timezone: 'UTC',
       name: 'Morning review',
     }),
+    agentRun('2026-03-27T06:00:00.000Z', {}),
+    agentRun('2026-03-28T06:00:00.000Z', {
+      status: 'delivered',
+      claimId: EXAMPLE_IDS.claimId,
+      attempts: 1,
+      startedAt: times.createdAt,
+      // It is still there when the example renews it.
+      checkAt: '2999-01-01T00:00:00.000Z',
+    }),
+    agentRun('2026-03-29T06:00:00.000Z', {}),
     query.insert(runs).values({
       organizationId,
       scheduleId: projectScheduleId,

@@ -89,9 +89,9 @@ describe('routes', () => {
     }
   })
 
-  it('have no other that answers every method than the middleware', () => {
+  it('have no other that answers every method than the middleware and the MCP server', () => {
     const routes = createApp().routes.filter(({ method }) => method === 'ALL')
-    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*']))
+    expect(new Set(routes.map(({ path }) => path))).toEqual(new Set(['/*', '/mcp']))
   })
 
   it('each have their example', () => {

@@ -6940,9 +6940,9 @@ export interface operations {
             path: {
                 /**
                  * @description The run.
-                 * @example 019d3da6-44c0-8af1-a829-4c5f72adcc57
+                 * @example 019d382d-8300-8344-8287-6df80a0feba7
                  */
-                runId: components["parameters"]["runId"];
+                runId: string;
             };
             cookie?: never;
         };
@@ -7005,9 +7005,9 @@ export interface operations {
             path: {
                 /**
                  * @description The run.
-                 * @example 019d3da6-44c0-8af1-a829-4c5f72adcc57
+                 * @example 019d3307-2700-8fc3-8798-6b258822d765
                  */
-                runId: components["parameters"]["runId"];
+                runId: string;
             };
             cookie?: never;
         };
@@ -7026,7 +7026,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "019d3da6-44c0-8af1-a829-4c5f72adcc57",
+                     *       "id": "019d3307-2700-8fc3-8798-6b258822d765",
                      *       "claimId": "7a0c6f1e-4b3d-4c55-9f0e-2d8b1c7e5a90",
                      *       "leaseExpiresAt": "2026-03-30T07:35:01.204Z"
                      *     }

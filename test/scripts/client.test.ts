@@ -15,6 +15,8 @@ const workers = createTestHarness({
       vars: { RATE_LIMIT: 'off' },
       secrets: { ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}` },
     },
+    // The service has a binding to it.
+    { configPath: 'mcp/wrangler.toml' },
     { configPath: 'test/support/dashboard/wrangler.toml' },
   ],
 })

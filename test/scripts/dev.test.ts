@@ -282,7 +282,7 @@ describe('npm run dev', () => {
     const run = await vi.waitFor(
       async () => {
         const { body } = await api.send<{ items: { id: string }[] }>('GET', `${path}/runs`)
-        expect(body.items).toMatchObject([{ status: 'succeeded', scheduledAt: dueAt }])
+        expect(body.items).toMatchObject([{ status: 'delivered', scheduledAt: dueAt }])
         return body.items[0]
       },
       { timeout: 60_000, interval: 200 },

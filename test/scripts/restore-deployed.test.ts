@@ -75,7 +75,8 @@ async function newDeployment() {
     .run(ORGANIZATION, 'skill', 'sha256', LARGE_CONTENT)
   sqlite
     .prepare(
-      `INSERT INTO "schedules" VALUES (?, 'project', 'website', 's', '* * * * *', 'UTC', ?, NULL, ?, ?, ?, NULL, NULL, NULL, 'r')`,
+      `INSERT INTO "schedules" ("organizationId", "parentType", "parentId", "id", "cron", "timezone", "enabledAt", "nextRunAt", "createdAt", "updatedAt", "revision")
+       VALUES (?, 'project', 'website', 's', '* * * * *', 'UTC', ?, ?, ?, ?, 'r')`,
     )
     .run(ORGANIZATION, createdAt, createdAt, createdAt, createdAt)
   sqlite.prepare('INSERT INTO "passes" VALUES (?1, ?3, ?4), (?2, ?3, ?4)').run(...PASSES, createdAt, '')

@@ -276,7 +276,7 @@ const leaseExpiresAt = instant().register(docs, {
   description: 'When the claim ends. With `maxRunSeconds`, it never lasts longer than the run may.',
 })
 const EXAMPLE_CLAIM = {
-  claimId: '7a0c6f1e-4b3d-4c55-9f0e-2d8b1c7e5a90',
+  claimId: EXAMPLE_IDS.claimId,
   leaseExpiresAt: '2026-03-30T07:35:01.204Z',
 }
 
@@ -320,7 +320,8 @@ export const claimRunsContract = {
   errors: { ...errors, ...organizationErrors },
 } as const satisfies Contract
 
-const params = z.object({ runId: uuid('The run.', EXAMPLE_IDS.runId) })
+const runParams = (example: string) => z.object({ runId: uuid('The run.', example) })
+const params = runParams(EXAMPLE_IDS.runId)
 const NO_RUN = 'The organization has no such run, or its schedule was deleted.'
 
 export const retrieveRunContract = {
@@ -346,7 +347,7 @@ export const acknowledgeRunContract = {
   description:
     'Marks a pending run as `delivered`, so that it is neither sent nor claimed. Safe to repeat. The request has no body.',
   scope: 'runs:write',
-  params,
+  params: runParams(EXAMPLE_IDS.pendingRunId),
   success,
   errorCodes: ['project_forbidden', 'run_not_found', 'run_not_pending'],
   errors: {
@@ -367,7 +368,7 @@ export const renewRunContract = {
   summary: 'Renew the claim of a run',
   description: 'Extends the claim to `leaseSeconds` from now.',
   scope: 'runs:write',
-  params,
+  params: runParams(EXAMPLE_IDS.claimedRunId),
   body: z
     .strictObject({ claimId, leaseSeconds })
     .register(docs, { id: 'RunRenewal', example: { claimId: EXAMPLE_CLAIM.claimId, leaseSeconds: 300 } }),
@@ -375,7 +376,7 @@ export const renewRunContract = {
     status: 200,
     description: 'The claim.',
     schema: z.strictObject({ id: uuid(), claimId, leaseExpiresAt }).register(docs, { id: 'RunClaim' }),
-    example: { id: EXAMPLE_IDS.runId, ...EXAMPLE_CLAIM },
+    example: { id: EXAMPLE_IDS.claimedRunId, ...EXAMPLE_CLAIM },
   },
   errorCodes: ['project_forbidden', 'run_not_found', 'claim_mismatch'],
   errors: {
