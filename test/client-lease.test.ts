@@ -21,11 +21,11 @@ const base64url = (buffer: ArrayBuffer) => Buffer.from(buffer).toString('base64u
 async function seal(
   publicKey: string,
   variables: object,
-  { info = INFO, keys = Object.keys(variables) } = {},
+  { info = INFO, keys = Object.keys(variables), projectId = 'website' } = {},
 ): Promise<SealedLease> {
   const lease = {
     organizationId: crypto.randomUUID(),
-    projectId: 'website',
+    projectId,
     keys,
   }
   const kem = new DhkemX25519HkdfSha256()
@@ -112,7 +112,10 @@ describe('leaseVariables', () => {
     const fetch = async (request: Request) => {
       const body: { publicKey: string } = await request.json()
       requests.push({ url: request.url, body })
-      return Response.json(await seal(body.publicKey, VARIABLES))
+      const [, projectId = ''] = /projects\/([^/]+)/.exec(request.url) ?? []
+      return Response.json(
+        await seal(body.publicKey, VARIABLES, { projectId: decodeURIComponent(projectId) }),
+      )
     }
     return { client: createWorkspaceClient('https://workspace.example', 'wsk_x', { fetch }), requests }
   }
@@ -120,14 +123,24 @@ describe('leaseVariables', () => {
   it('asks for the variables with a new key each time, and opens the response', async () => {
     const { client, requests } = recording()
     expect(await leaseVariables(client, 'a/b')).toEqual(VARIABLES)
-    expect(await leaseVariables(client, 'a/b', ['GREETING'])).toEqual(VARIABLES)
+    expect(await leaseVariables(client, 'a/b', ['EMPTY', 'GREETING', 'NAME'])).toEqual(VARIABLES)
     const publicKey = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/)
     const url = 'https://workspace.example/v1/projects/a%2Fb/environment-variables/lease'
     expect(requests).toEqual([
       { url, body: { publicKey } },
-      { url, body: { publicKey, keys: ['GREETING'] } },
+      { url, body: { publicKey, keys: ['EMPTY', 'GREETING', 'NAME'] } },
     ])
     expect(requests[0]?.body.publicKey).not.toBe(requests[1]?.body.publicKey)
+  })
+
+  it('refuses a lease for other variables or another project than requested', async () => {
+    const { client } = recording()
+    const refusal = 'The lease is for another project or for other variables than requested.'
+    await expect(leaseVariables(client, 'website', ['GREETING'])).rejects.toThrow(refusal)
+    const fetch = async (request: Request) =>
+      Response.json(await seal(((await request.json()) as { publicKey: string }).publicKey, VARIABLES))
+    const rerouted = createWorkspaceClient('https://workspace.example', 'wsk_x', { fetch })
+    await expect(leaseVariables(rerouted, 'another')).rejects.toThrow(refusal)
   })
 
   it('opens what the service seals', async () => {

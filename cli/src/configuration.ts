@@ -12,7 +12,9 @@ export interface Login {
 
 /** @throws if one of the two is missing. A stored API key is sent only to the service that it was stored for. */
 export function currentLogin(): Login {
-  const stored = readLogin()
+  // A damaged file must not matter where the environment has both.
+  const { WORKSPACE_URL, WORKSPACE_API_KEY } = process.env
+  const stored = WORKSPACE_URL && WORKSPACE_API_KEY ? undefined : readLogin()
   const url = process.env.WORKSPACE_URL ? serviceUrl(process.env.WORKSPACE_URL, 'WORKSPACE_URL') : stored?.url
   const apiKey = process.env.WORKSPACE_API_KEY || (url === stored?.url ? stored?.apiKey : undefined)
   if (apiKey && url) return { url, apiKey }

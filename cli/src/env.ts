@@ -1,6 +1,7 @@
 /** `workspace env`: the environment variables of a project. */
 import { spawn } from 'node:child_process'
-import { setImmediate } from 'node:timers/promises'
+import { constants } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import { dataOf, items, leaseVariables } from '../../client/src/index.ts'
 import { startProgress, UsageError } from '../../scripts/command-line.ts'
 import { describeProblems } from '../../src/http/problems.ts'
@@ -17,6 +18,10 @@ const PROJECT = ['--project <id>', 'the project'] as const
 const [NOT_FOUND, NOT_EXECUTABLE] = [127, 126]
 /** A terminal sends these to each process of the foreground by itself. */
 const OF_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT']
+/** They do not end a Node process. */
+const HANDLED_BY_NODE: readonly NodeJS.Signals[] = ['SIGPIPE', 'SIGXFSZ', 'SIGUSR1']
+/** How long a signal to this process may take, and the exit code after that. */
+const [SIGNAL_MS, FROM_SIGNAL] = [1000, 128]
 const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
 
 const push = withJson(
@@ -89,10 +94,11 @@ const run = describe(
       return { code: error.cause === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE, signal: null }
     })
     if (result.signal === null) process.exit(result.code ?? 0)
-    // The signal that ended the command ends this process too.
+    // The signal that ended the command ends this process too, unless Node handles it in another way.
     process.removeAllListeners(result.signal)
-    process.kill(process.pid, result.signal)
-    for (;;) await setImmediate()
+    if (!HANDLED_BY_NODE.includes(result.signal)) process.kill(process.pid, result.signal)
+    await setTimeout(SIGNAL_MS)
+    process.exit(FROM_SIGNAL + constants.signals[result.signal])
   })
 
 function checkProject(projectId: string): void {

@@ -35,7 +35,7 @@ export async function workOnRuns(
   options: WorkOptions,
 ): Promise<void> {
   const [finish, giveBack] = [new AbortController(), new AbortController()]
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (finish.signal.aborted) giveBack.abort()
       finish.abort()

@@ -36,7 +36,13 @@ export async function leaseVariables(
     params: { path: { projectId } },
     body: { publicKey: key.publicKey, ...(keys && { keys: [...keys] }) },
   })
-  return openLease(dataOf(sealed), key)
+  const lease = dataOf(sealed)
+  const isAsked = (names: readonly string[]) =>
+    `${[...new Set(names)].sort()}` === `${[...lease.keys].sort()}`
+  if (lease.projectId.toLowerCase() !== projectId.toLowerCase() || (keys && !isAsked(keys))) {
+    throw new Error('The lease is for another project or for other variables than requested.')
+  }
+  return openLease(lease, key)
 }
 
 /** A new key pair. Use each for one lease. */
