@@ -79,10 +79,18 @@ export const writeProperties = {
     .register(docs, { description: 'The media type of the file.' }),
 }
 
-export function sentFile(input: Input): RequestInit {
+/** @returns the request, or what is wrong with the input. */
+export function sentFile(input: Input): RequestInit | string {
   const { content, encoding, contentType } = input as Record<keyof typeof writeProperties, string>
-  return {
-    headers: { 'Content-Type': contentType },
-    body: Buffer.from(content, encoding as BufferEncoding),
+  const body = Buffer.from(content, encoding as BufferEncoding)
+  // Buffer skips what is not base64, and replaces lone surrogates.
+  if (body.toString(encoding as BufferEncoding) !== content) {
+    const wrong = encoding === 'base64' ? 'is not base64' : 'has a lone surrogate'
+    return `content ${wrong}; allowed: well-formed Unicode, or base64 with padding and without line breaks.`
   }
+  if (!PRINTABLE.test(contentType))
+    return 'contentType is not a media type; allowed: such as "text/plain; charset=utf-8".'
+  return { headers: { 'Content-Type': contentType }, body }
 }
+
+const PRINTABLE = /^[ -~]+$/

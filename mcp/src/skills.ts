@@ -69,9 +69,20 @@ async function listed(api: Api, limit: number, cursor?: string): Promise<SkillPa
 /** @returns the skill that the URI names, and the filename; nothing if there is none. */
 async function found(api: Api, uri: string): Promise<[skill?: Skill, filename?: string]> {
   const { host: id, pathname } = new URL(uri)
-  const [name, ...path] = pathname.split('/').slice(1).map(decodeURIComponent)
+  const segments = decoded(pathname.split('/').slice(1))
+  if (!segments) return []
+  const [name, ...path] = segments
   const skill = isUuid(id) ? await retrieved(api, id) : undefined
   return skill && skill.name === name ? [skill, path.join('/')] : []
+}
+
+/** @returns undefined if one is not percent-encoded UTF-8. */
+function decoded(segments: readonly string[]): string[] | undefined {
+  try {
+    return segments.map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
 }
 
 /** @returns undefined if there is no such skill. */

@@ -19,7 +19,7 @@ export interface ToolOptions {
   /** Properties that the operation does not have, for `request` and `result`. */
   readonly extra?: Shape
   /** Headers and a body that are made from the input. Default: the properties of the contract's body, as JSON. */
-  readonly request?: (input: Input) => RequestInit
+  readonly request?: (input: Input) => RequestInit | string
   /** The data that a response becomes. Default: its JSON. */
   readonly result?: (response: Response, input: Input) => Promise<Data>
   /** The data that a failure becomes, if it is not a failure of the tool. */
@@ -205,6 +205,7 @@ async function call(
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name])))
   const search = new URLSearchParams(named(queryShape).map(([name, value]) => [name, String(value)]))
   const own = options.request?.(values) ?? jsonRequest(contract.body && named(contract.body.shape))
+  if (typeof own === 'string') return invalidInput(own)
   const request = { method: contract.method, ...own }
   try {
     const response = await api.call(search.size > 0 ? `${path}?${search}` : path, request)

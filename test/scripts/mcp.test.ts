@@ -383,6 +383,22 @@ describe('every tool', () => {
     }
   })
 
+  it('stores no file that is not what was sent', async () => {
+    const client = await connectNew(demo.apiKey)
+    const input = inputs().write_session_file ?? {}
+    for (const [sent, sentence] of [
+      [{ content: 'not base64!', encoding: 'base64' }, /^content is not base64; allowed: /],
+      [{ content: 'a\ud800b' }, /^content has a lone surrogate; allowed: /],
+      [{ contentType: 'text/plain\r\nX-Other: 1' }, /^contentType is not a media type; allowed: /],
+    ] as const) {
+      const result = await call(client, 'write_session_file', { ...input, ...sent })
+      expect(result).toMatchObject({
+        isError: true,
+        structuredContent: { error: expect.stringMatching(sentence) },
+      })
+    }
+  })
+
   it('says what is wrong with an input, without a request to the API', async () => {
     const client = await connectNew(demo.apiKey)
     for (const [name, input] of Object.entries(inputs())) {
