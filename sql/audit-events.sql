@@ -31,35 +31,62 @@ select
   "userId",
   "requestId"
 from
-  "auditEvents"
+  (
+    select
+      "id",
+      "operation",
+      "target",
+      "apiKeyId",
+      "userId",
+      "requestId"
+    from
+      "auditEvents"
+    where
+      (
+        "auditEvents"."organizationId" = (
+          select
+            "organizationId"
+          from
+            "apiKeys"
+          where
+            (
+              (
+                "apiKeys"."hash" = :keyHash
+                and case
+                  when "apiKeys"."revokedAt" is not null then 'revoked'
+                  when "apiKeys"."expiresAt" <= :now then 'expired'
+                end is null
+                and (
+                  :scope is null
+                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+                )
+              )
+              and ("apiKeys"."projectIds" is null)
+            )
+        )
+        and "auditEvents"."id" >= :first
+        and "auditEvents"."id" < :before
+      )
+    order by
+      "auditEvents"."id" desc
+    limit
+      + :mostExamined
+  ) "examined"
 where
   (
-    "auditEvents"."organizationId" = (
-      select
-        "organizationId"
-      from
-        "apiKeys"
-      where
-        (
-          (
-            "apiKeys"."hash" = :keyHash
-            and case
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-            end is null
-            and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
-          )
-          and ("apiKeys"."projectIds" is null)
-        )
+    (
+      :operation is null
+      or "examined"."operation" = :operation
     )
-    and "auditEvents"."id" >= :first
-    and "auditEvents"."id" < :before
+    and (
+      :apiKeyId is null
+      or "examined"."apiKeyId" = :apiKeyId
+    )
+    and (
+      :userId is null
+      or "examined"."userId" = :userId
+    )
   )
-order by
-  "auditEvents"."id" desc
 limit
   + :rowLimit;
 
@@ -100,71 +127,3 @@ limit
   + 1
 offset
   2499;
-
--- selectMatchingEvents
-select
-  "id",
-  "operation",
-  "target",
-  "apiKeyId",
-  "userId",
-  "requestId"
-from
-  (
-    select
-      "id",
-      "operation",
-      "target",
-      "apiKeyId",
-      "userId",
-      "requestId"
-    from
-      "auditEvents"
-    where
-      (
-        "auditEvents"."organizationId" = (
-          select
-            "organizationId"
-          from
-            "apiKeys"
-          where
-            (
-              (
-                "apiKeys"."hash" = :keyHash
-                and case
-                  when "apiKeys"."revokedAt" is not null then 'revoked'
-                  when "apiKeys"."expiresAt" <= :now then 'expired'
-                end is null
-                and (
-                  :scope is null
-                  or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-                )
-              )
-              and ("apiKeys"."projectIds" is null)
-            )
-        )
-        and "auditEvents"."id" >= :first
-        and "auditEvents"."id" < :before
-      )
-    order by
-      "auditEvents"."id" desc
-    limit
-      + 2500
-  ) "examined"
-where
-  (
-    (
-      :operation is null
-      or "examined"."operation" = :operation
-    )
-    and (
-      :apiKeyId is null
-      or "examined"."apiKeyId" = :apiKeyId
-    )
-    and (
-      :userId is null
-      or "examined"."userId" = :userId
-    )
-  )
-limit
-  + :rowLimit;

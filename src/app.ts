@@ -8,6 +8,7 @@ import { TrieRouter } from 'hono/router/trie-router'
 import { isLimiting, REQUEST_POLICY } from './access/rate-limit.ts'
 import { BOOKMARK } from './access/replica.ts'
 import { isUnavailable } from './db/failures.ts'
+import type { Environment } from './environment.ts'
 import { ApiError, errorResponse, internalError, unavailable } from './errors.ts'
 import { health } from './health.ts'
 import { closestPath } from './http/closest.ts'
@@ -46,9 +47,14 @@ const ASSETS = ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/
 /** A script whose name has a hash of its content. */
 const HASHED = /-[0-9a-f]{16}\.js$/
 
+/** True for an origin in the setting. */
+function isAllowedOrigin(origin: string, { CORS_ORIGINS = '' }: Pick<Environment, 'CORS_ORIGINS'>): boolean {
+  return CORS_ORIGINS.split(/ *, */).includes(origin)
+}
+
 /** Lets pages on the configured origins call the service and read the headers of its responses. */
 const allowOrigins = cors({
-  origin: (origin, c) => (c.env.CORS_ORIGINS.split(/ *, */).includes(origin) ? origin : null),
+  origin: (origin, c) => (isAllowedOrigin(origin, c.env) ? origin : null),
   allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   allowHeaders: [
     'Authorization',
@@ -154,10 +160,10 @@ export function createApp(): Hono<HonoEnvironment> {
  * reach a local server under a name of their own.
  */
 async function forwardToMcp(c: Context<HonoEnvironment>): Promise<Response> {
-  const { MCP, CORS_ORIGINS = '' } = c.env
+  const { MCP } = c.env
   if (!MCP) return c.notFound()
   const origin = c.req.header('Origin')
-  if (origin !== undefined && !CORS_ORIGINS.split(/ *, */).includes(origin)) {
+  if (origin !== undefined && !isAllowedOrigin(origin, c.env)) {
     const problem = {
       wrong: 'is not allowed',
       sent: describeSent(origin),

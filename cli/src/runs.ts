@@ -1,13 +1,11 @@
 /** `workspace runs`. */
 import { Argument, Option } from '@commander-js/extra-typings'
 import { dataOf, items } from '../../client/src/index.ts'
+import { OUTCOMES, STATUSES } from '../../src/resources/runs/contract.ts'
 import { describe, given, group, integerFrom, withJson, withLimit } from './command.ts'
 import { print, printList } from './output.ts'
 import { connect } from './service.ts'
 import { workOnRuns } from './worker.ts'
-
-const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
-const OUTCOMES = ['succeeded', 'failed'] as const
 
 const list = withLimit(
   describe('list', 'Lists runs, the latest first; with --status pending, the oldest first.', [

@@ -70,13 +70,13 @@ export function failure(error: unknown): CallToolResult {
     status,
     ...(retryAfter !== null && { retryAfterSeconds: Number(retryAfter) }),
   }
-  return { ...resultOf(data), content: [{ type: 'text', text: message }], isError: true }
+  return errorResult(data)
 }
 
 export function invalidInput(sentence: string): CallToolResult {
-  return {
-    content: [{ type: 'text', text: sentence }],
-    structuredContent: { error: sentence, code: 'invalid_input', status: 400 },
-    isError: true,
-  }
+  return errorResult({ error: sentence, code: 'invalid_input', status: 400 })
+}
+
+function errorResult(data: Data & { readonly error: string }): CallToolResult {
+  return { content: [{ type: 'text', text: data.error }], structuredContent: data, isError: true }
 }

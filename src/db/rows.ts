@@ -51,6 +51,11 @@ function columnOf(field: SQLiteColumn | SQL.Aliased): SQLWrapper {
   return is(field, SQL.Aliased) ? field.sql : field
 }
 
+/** The filter of a list: true for every row if the placeholder is null. */
+export function equalsIfGiven(column: SQLWrapper, placeholder: string): SQL {
+  return sql`(${sql.placeholder(placeholder)} is null or ${column} = ${sql.placeholder(placeholder)})`
+}
+
 /** The value that an insert would have written to a conflicting row. */
 export function excluded(column: string): SQL<string> {
   return sql<string>`excluded.${sql.identifier(column)}`

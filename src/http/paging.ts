@@ -65,15 +65,20 @@ export function pagingOf({ limit, cursor = '' }: PageRequest) {
   return { cursor, rowLimit: pageSizeOf(limit) + 1 }
 }
 
-/** @param cursorOf the cursor of the page after an item. */
+/**
+ * @param cursorOf the cursor of the page after an item.
+ * @param lastExamined the last row that was examined, if there may be others after it.
+ */
 export function pageOf<Item>(
   rows: readonly Item[],
   { limit }: PageRequest,
   cursorOf: (last: Item) => string,
+  lastExamined?: { readonly id: string },
 ) {
   const items = rows.slice(0, pageSizeOf(limit))
   const last = items.at(-1)
-  return { items, nextCursor: last !== undefined && rows.length > items.length ? cursorOf(last) : null }
+  const hasMore = last !== undefined && rows.length > items.length
+  return { items, nextCursor: hasMore ? cursorOf(last) : (lastExamined?.id ?? null) }
 }
 
 function pageSizeOf(limit: string): number {

@@ -1,12 +1,12 @@
 import { startOfIds, timeOfId } from '../../db/time-ids.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { END, pageOf, pagingOf } from '../../http/paging.ts'
+import { END, filtersOf, pageOf, pagingOf } from '../../http/paging.ts'
 import { listAuditEventsContract } from './contract.ts'
-import { listable, selectAuditEvents, selectLastExamined, selectMatchingEvents } from './statements.ts'
+import { listable, selectAuditEvents, selectLastExamined } from './statements.ts'
 
 export const listAuditEvents = endpoint(listAuditEventsContract, async ({ query }, context) => {
   const { since, until, operation = null, apiKeyId = null, userId = null, cursor = END } = query
-  const filters = { operation, apiKeyId, userId }
+  const { isFiltered, values: filters } = filtersOf({ operation, apiKeyId, userId })
   const [before = END] = [cursor, until === undefined ? END : startOfIds(until)].sort()
   const values = {
     ...pagingOf(query),
@@ -14,12 +14,12 @@ export const listAuditEvents = endpoint(listAuditEventsContract, async ({ query 
     first: since === undefined ? '' : startOfIds(since),
     before,
   }
-  const steps = Object.values(filters).some((filter) => filter !== null)
-    ? ([selectMatchingEvents, selectLastExamined] as const)
+  const steps = isFiltered
+    ? ([selectAuditEvents, selectLastExamined] as const)
     : ([selectAuditEvents] as const)
   const [facts, events, [lastExamined] = []] = await context.run(listable, steps, values)
   listable.requireMet(facts, context)
-  const { items, nextCursor } = pageOf(events, query, ({ id }) => id)
+  const { items, nextCursor } = pageOf(events, query, ({ id }) => id, lastExamined)
   const timed = items.map((event) => ({ ...event, createdAt: timeOfId(event.id) }))
-  return { body: { items: timed, nextCursor: nextCursor ?? lastExamined?.id ?? null } }
+  return { body: { items: timed, nextCursor } }
 })

@@ -7,7 +7,8 @@ import { pageQuery, pageSchema } from '../../http/paging.ts'
 import { INTERNAL_ERROR, INVALID_INPUT, OTHER_PROJECTS, STORE_UNAVAILABLE } from '../../http/statuses.ts'
 import { AGENT, type Parent, PROJECT, parentCodesOf, pathsOf } from '../schedules/parents.ts'
 
-const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
+export const STATUSES = ['pending', 'delivered', 'succeeded', 'failed', 'skipped'] as const
+export const OUTCOMES = ['succeeded', 'failed'] as const
 const FAILURES = ['delivery', 'task', 'timeout'] as const
 
 const parent = {
@@ -388,7 +389,7 @@ export const renewRunContract = {
 } as const satisfies Contract
 
 const outcomeFields = {
-  outcome: z.enum(['succeeded', 'failed']),
+  outcome: z.enum(OUTCOMES),
   message: z.optional(text(1, 1000, { description: 'What happened, for people.' })),
   sessionId: z.optional(uuid('The session in which the work was done.', EXAMPLE_IDS.sessionId)),
 }

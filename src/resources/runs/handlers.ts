@@ -109,8 +109,7 @@ export const listRuns = endpoint(listRunsContract, async ({ query }, context) =>
     firstId: since === undefined ? '' : startOfIds(since),
   })
   listable.requireMet(facts, context)
-  const { items, nextCursor } = pageOf(runs, query, ({ id }) => id)
-  return { body: { items, nextCursor: nextCursor ?? lastExamined?.id ?? null } }
+  return { body: pageOf(runs, query, ({ id }) => id, lastExamined) }
 })
 
 export const claimRuns = endpoint(claimRunsContract, async ({ body }, context) => {

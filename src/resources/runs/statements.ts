@@ -20,7 +20,7 @@ import { isInReach, isUnrestricted, now } from '../../access/guard.ts'
 import { hasProject } from '../../access/platform-resource.ts'
 import { precondition, requiring } from '../../access/preconditions.ts'
 import { reached } from '../../access/project.ts'
-import { asSql, indexedBy } from '../../db/rows.ts'
+import { asSql, equalsIfGiven, indexedBy } from '../../db/rows.ts'
 import { agents, apiKeys, projects, runs, schedules, sessions } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
@@ -164,10 +164,11 @@ const mostExamined = sql.placeholder('mostExamined')
 const isInOrganization = eq(runs.organizationId, listable.organizationId)
 
 const isOfNamedProject = sql`(${projectId} is null or (${runs.parentType} = 'project' and ${runs.parentId} = ${projectId}))`
-/** A filter that is null holds for every run. */
-const equals = (column: SQLWrapper, filter: string) =>
-  sql`(${sql.placeholder(filter)} is null or ${column} = ${sql.placeholder(filter)})`
-const filters = and(isOfNamedProject, equals(runs.status, 'status'), equals(runs.scheduleId, 'scheduleId'))
+const filters = and(
+  isOfNamedProject,
+  equalsIfGiven(runs.status, 'status'),
+  equalsIfGiven(runs.scheduleId, 'scheduleId'),
+)
 
 /** Not a parameter, because SQLite has to see that a partial index has these runs. */
 const isPending = sql`${runs.status} = 'pending'`

@@ -197,8 +197,7 @@ export const listSchedules = endpoint(listSchedulesContract, async ({ query }, c
     ...values,
   })
   organizationListable.requireMet(facts, context)
-  const { items, nextCursor } = pageOf(schedules, query, ({ id }) => id)
-  return { body: { items, nextCursor: nextCursor ?? lastExamined?.id ?? null } }
+  return { body: pageOf(schedules, query, ({ id }) => id, lastExamined) }
 })
 
 export const previewSchedule = endpoint(previewScheduleContract, async ({ query }, context) => {

@@ -5,7 +5,7 @@ import { now } from '../../access/guard.ts'
 import { requiring } from '../../access/preconditions.ts'
 import { unrestrictedFor } from '../../access/project.ts'
 import { newRevision } from '../../access/revision.ts'
-import { asSql, excluded, indexedBy, insertRow } from '../../db/rows.ts'
+import { asSql, equalsIfGiven, excluded, indexedBy, insertRow } from '../../db/rows.ts'
 import { agents, apiKeys, deletions, projects, runs, schedules } from '../../db/schema.ts'
 import { guarded, guardedChange, query } from '../../db/statement.ts'
 import { MOST_EXAMINED } from '../../http/paging.ts'
@@ -303,8 +303,8 @@ const examined = sql`(select * from ${schedules} where ${isExamined} order by ${
   limit ${sql.placeholder('mostExamined')}) as ${schedules}`
 /** A filter that is null holds for every schedule. */
 const filters = and(
-  sql`(${enabled} is null or (${schedules.enabledAt} is not null) = ${enabled})`,
-  sql`(${sql.placeholder('parentType')} is null or ${schedules.parentType} = ${sql.placeholder('parentType')})`,
+  equalsIfGiven(sql`(${schedules.enabledAt} is not null)`, 'enabled'),
+  equalsIfGiven(schedules.parentType, 'parentType'),
   sql`(${sql.placeholder('nextRunBefore')} is null or ${schedules.nextRunAt} < ${sql.placeholder('nextRunBefore')})`,
 )
 const lastRunStatus = query
