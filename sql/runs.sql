@@ -1348,77 +1348,80 @@ where
       where
         (
           (
-            "apiKeys"."hash" = :keyHash
-            and case
-              when "apiKeys"."revokedAt" is not null then 'revoked'
-              when "apiKeys"."expiresAt" <= :now then 'expired'
-            end is null
+            (
+              "apiKeys"."hash" = :keyHash
+              and case
+                when "apiKeys"."revokedAt" is not null then 'revoked'
+                when "apiKeys"."expiresAt" <= :now then 'expired'
+              end is null
+              and (
+                :scope is null
+                or instr("apiKeys"."scopes", json_quote(:scope)) > 0
+              )
+            )
             and (
-              :scope is null
-              or instr("apiKeys"."scopes", json_quote(:scope)) > 0
-            )
-          )
-          and (
-            (
-              "runs"."id" is not null
-              and (
-                "schedules"."id" is not null
+              (
+                "runs"."id" is not null
                 and (
-                  "projects"."id" is not null
-                  or "agents"."id" is not null
+                  "schedules"."id" is not null
+                  and (
+                    "projects"."id" is not null
+                    or "agents"."id" is not null
+                  )
                 )
               )
             )
-          )
-          and (
-            :sessionId is null
-            or (
-              ("sessions"."organizationId", "sessions"."projectId") in (
-                select
-                  "projects"."organizationId",
-                  "projects"."id"
-                from
-                  "projects"
-              ) is true
-              and (
-                "apiKeys"."projectIds" is null
-                or "sessions"."projectId" in (
-                  select
-                    value
-                  from
-                    json_each("apiKeys"."projectIds")
-                )
-              )
-            )
-          )
-          and (
-            (
-              "agents"."id" is not null
+            and (
+              :sessionId is null
               or (
-                "apiKeys"."projectIds" is null
-                or "projects"."id" in (
+                ("sessions"."organizationId", "sessions"."projectId") in (
                   select
-                    value
+                    "projects"."organizationId",
+                    "projects"."id"
                   from
-                    json_each("apiKeys"."projectIds")
+                    "projects"
+                ) is true
+                and (
+                  "apiKeys"."projectIds" is null
+                  or "sessions"."projectId" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
                 )
               )
             )
-          )
-          and (
-            case
-              when "runs"."claimId" is null then :claimId is null
-              or "runs"."status" = 'pending'
-              else "runs"."claimId" is :claimId
-            end
-          )
-          and (
-            (
-              "runs"."status" in ('pending', 'delivered')
-              or "runs"."status" = :outcome
-              and coalesce("runs"."failure", 'task') = 'task'
+            and (
+              (
+                "agents"."id" is not null
+                or (
+                  "apiKeys"."projectIds" is null
+                  or "projects"."id" in (
+                    select
+                      value
+                    from
+                      json_each("apiKeys"."projectIds")
+                  )
+                )
+              )
+            )
+            and (
+              case
+                when "runs"."claimId" is null then :claimId is null
+                or "runs"."status" = 'pending'
+                else "runs"."claimId" is :claimId
+              end
+            )
+            and (
+              (
+                "runs"."status" in ('pending', 'delivered')
+                or "runs"."status" = :outcome
+                and coalesce("runs"."failure", 'task') = 'task'
+              )
             )
           )
+          and "runs"."finishedAt" = :now
         )
     )
     and :outcome = 'failed'

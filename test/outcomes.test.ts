@@ -847,6 +847,18 @@ describe('failed runs in a row', () => {
     expect(after).toEqual(body)
   })
 
+  it('that repeat an outcome do not pause a schedule whose limit was lowered since', async () => {
+    const worker = await newWorker({ pauseAfterFailures: 2 })
+    const { id } = await worker.run()
+    await worker.complete(id, { outcome: 'failed' })
+    advance(1000)
+    await worker.patch({ pauseAfterFailures: 1 })
+    expect((await worker.complete(id, { outcome: 'failed' })).status).toBe(200)
+    expect(await worker.schedule()).toMatchObject(GOES_ON)
+    await end(worker, 'task')
+    expect((await worker.schedule()).enabledAt).toBeNull()
+  })
+
   it('do not pause a schedule that a request paused, and runs go on while it is paused', async () => {
     const worker = await newWorker({ pauseAfterFailures: 1 })
     await worker.patch({ enabled: false })

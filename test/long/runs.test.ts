@@ -368,7 +368,12 @@ class World {
           leaseSeconds: pick([60, 300], b),
         })
         if (!step.isMixed) {
-          const isCurrent = run.status === 'delivered' && run.claimId === claimId
+          const its = pick(
+            before.schedules.filter(({ id }) => id === run.scheduleId),
+            0,
+          )
+          const isCurrent =
+            run.status === 'delivered' && run.claimId === claimId && (deadlineOf(run, its) ?? '~') > clock()
           expect(refusalOf(answer)).toEqual(isCurrent ? [200, null] : [409, 'claim_mismatch'])
         }
         const held = this.#held.get(run.id)
@@ -566,13 +571,15 @@ class World {
     const isMissed = /was missed/.test(run.lastError ?? '')
     const [latest] = firedRuns(before, schedule)
     const now = instant?.toISOString() ?? clock()
-    const isOverlapping =
-      schedule.overlap === 'skip' && latest !== undefined && isUnfinished(latest, schedule, now)
-    expect([run.status, run.lastError]).toEqual(
-      isMissed || !isOverlapping
-        ? [isMissed ? 'skipped' : 'pending', isMissed ? run.lastError : null]
-        : ['skipped', `The run of ${latest.scheduledAt} was not finished.`],
-    )
+    const overlapped = schedule.overlap === 'skip' ? latest : undefined
+    const reason =
+      overlapped !== undefined && overlapped.scheduledAt > run.scheduledAt
+        ? `The run of ${overlapped.scheduledAt} was created before this one fired.`
+        : overlapped !== undefined && isUnfinished(overlapped, schedule, now)
+          ? `The run of ${overlapped.scheduledAt} was not finished.`
+          : null
+    const expected = isMissed ? run.lastError : reason
+    expect([run.status, run.lastError]).toEqual([expected === null ? 'pending' : 'skipped', expected])
   }
 
   #checkSchedule(schedule: Schedule, before: Stored, after: Stored, step: Step): void {
@@ -700,6 +707,6 @@ describe('schedules and their runs', () => {
       'delivered to failed timeout',
       'paused',
     ]
-    for (const what of expected) expect([what, (seen.get(what) ?? 0) >= sized(1, 20)]).toEqual([what, true])
+    for (const what of expected) expect([what, (seen.get(what) ?? 0) >= sized(1, 5)]).toEqual([what, true])
   })
 })

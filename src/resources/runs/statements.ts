@@ -420,7 +420,7 @@ export const complete = guardedChange(() =>
     ),
 )
 
-/** After a failure. */
+/** After a failure that this request recorded. */
 export const pauseIfFailing = guarded(() =>
   query
     .update(schedules)
@@ -428,7 +428,7 @@ export const pauseIfFailing = guarded(() =>
     .where(
       and(
         eq(schedules.organizationId, completable.organizationId),
-        eq(schedules.id, sql`${completable.rows({ id: runs.scheduleId })}`),
+        eq(schedules.id, sql`${completable.rows({ id: runs.scheduleId }, eq(runs.finishedAt, now))}`),
         sql`${outcome} = 'failed'`,
         hasFailedTooOften,
       ),
