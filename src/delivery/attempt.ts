@@ -4,7 +4,7 @@ import { readUpTo } from '../http/body.ts'
 import { describeProblems } from '../http/problems.ts'
 import { signedHeaders } from '../resources/run-endpoint/signature.ts'
 import { reportedOutcome } from '../resources/runs/contract.ts'
-import type { workOf } from '../resources/runs/work.ts'
+import type { Work } from '../resources/runs/work.ts'
 
 /** How long a receiver may take to respond. */
 const TIMEOUT_SECONDS = 15
@@ -25,7 +25,7 @@ export type Result =
  * @param data the run, as it is sent.
  */
 export async function attempt(
-  data: ReturnType<typeof workOf>,
+  data: Work,
   url: string,
   secrets: readonly string[],
   now: Date,

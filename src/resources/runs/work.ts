@@ -1,7 +1,9 @@
 /** What a run endpoint receives, and a worker that claims a run: the run with the work of its schedule. */
 import { sql } from 'drizzle-orm'
+import type * as z from 'zod/mini'
 import { runs, schedules } from '../../db/schema.ts'
 import { parentIdOf } from '../schedules/joins.ts'
+import type { work } from './contract.ts'
 
 /** How many earlier runs are examined for one that was not skipped. */
 const MOST_SKIPPED = 100
@@ -34,23 +36,13 @@ export const workFields = {
   previous: previous.as('previous'),
 }
 
-interface WorkRow {
-  readonly id: string
-  readonly scheduleId: string
-  readonly name: string | null
-  readonly projectId: string | null
-  readonly agentId: string | null
-  readonly cron: string | null
-  readonly runAt: string | null
-  readonly timezone: string
-  readonly scheduledAt: string
-  readonly payload: string | null
-  readonly attempts: number
-  readonly previous: string | null
-}
+export type Work = z.output<typeof work>
+/** A row of these columns. */
+type WorkRow = Omit<Work, 'payload' | 'attempt' | 'previous'> &
+  Readonly<{ payload: string | null; attempts: number; previous: string | null }>
 
 /** The run as the API describes it. */
-export function workOf(row: WorkRow) {
+export function workOf(row: WorkRow): Work {
   const { id, scheduleId, name, projectId, agentId, cron, runAt, timezone, scheduledAt } = row
   const parse = (json: string | null) => (json === null ? null : JSON.parse(json))
   return {
@@ -63,17 +55,8 @@ export function workOf(row: WorkRow) {
     runAt,
     timezone,
     scheduledAt,
-    payload: parse(row.payload) as unknown,
+    payload: parse(row.payload),
     attempt: row.attempts + 1,
-    previous: parse(row.previous) as PreviousRun | null,
+    previous: parse(row.previous),
   }
-}
-
-interface PreviousRun {
-  readonly id: string
-  readonly scheduledAt: string
-  readonly status: 'pending' | 'delivered' | 'succeeded' | 'failed'
-  readonly failure: 'delivery' | 'task' | 'timeout' | null
-  readonly message: string | null
-  readonly sessionId: string | null
 }
