@@ -377,7 +377,10 @@ class World {
           expect(refusalOf(answer)).toEqual(isCurrent ? [200, null] : [409, 'claim_mismatch'])
         }
         const held = this.#held.get(run.id)
-        if (answer.status !== 200 || held?.claimId !== claimId) return
+        if (held?.claimId !== claimId) return
+        // The claim may end earlier than before, if only the answer was lost.
+        if (isFailing && answer.status !== 200) this.#held.delete(run.id)
+        if (answer.status !== 200) return
         const { leaseExpiresAt } = answer.body
         // Of two at once, either may be the last.
         held.leaseExpiresAt = [leaseExpiresAt, step.isMixed ? held.leaseExpiresAt : leaseExpiresAt].sort()[0]
