@@ -409,6 +409,17 @@ describe('a run without an outcome in time', () => {
     expect(await read(id)).toMatchObject({ status: 'failed', failure: 'timeout', attempts: 2 })
   })
 
+  it('has failed and is not pending again if only a late tick finds its claim ended', async () => {
+    const { run, claimOne, read } = await newWorker({ maxRunSeconds: 100 })
+    const { id } = await run()
+    await claimOne()
+    advance(MINUTE_MS)
+    const due = new Date()
+    advance(MINUTE_MS)
+    await tick(newOutbox().environment, due)
+    expect(await read(id)).toMatchObject({ status: 'failed', failure: 'timeout' })
+  })
+
   it('is active for ever without maxRunSeconds', async () => {
     const { run, acknowledge, read, row } = await newWorker()
     const { id } = await run()

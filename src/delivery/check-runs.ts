@@ -84,8 +84,10 @@ export const storeChecked = unguarded(() =>
 
 /** Checks some pages, or one if the queue fails. If a lease is not stored after the queue took the runs, they are sent twice and not lost. */
 export async function checkRuns({ DB, ...queues }: TickEnvironment, instant: Date): Promise<void> {
-  const values = { now: instant.toISOString() }
-  const leaseExpiresAt = new Date(instant.getTime() + LEASE_MS).toISOString()
+  // At the time of a late tick, a claim had ended and the run still had time. Now its time may be over.
+  const now = Math.max(instant.getTime(), Date.now())
+  const values = { now: new Date(now).toISOString() }
+  const leaseExpiresAt = new Date(now + LEASE_MS).toISOString()
   let [toCheck] = await runBatch(DB, [selectToCheck], values)
   for (let page = 0; toCheck.length > 0 && page < PAGES_A_TICK; page++) {
     const sendable = toCheck.filter(({ status, hasEndpoint }) => status === 'pending' && hasEndpoint === 1)

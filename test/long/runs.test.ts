@@ -529,22 +529,18 @@ class World {
     if (!next) throw new Error(`The run ${run.id} is gone`)
     if (isFinished(run)) expect(next).toEqual(run)
     expect(next.attempts).toBeGreaterThanOrEqual(run.attempts)
-    const latestTick = step.ticks
-      .map((at) => at.toISOString())
-      .sort()
-      .at(-1)
+    // A late tick checks runs at the time at which it runs.
+    const hasTicked = step.ticks.length > 0
     const move = `${run.status} ${next.status}`
     if (move === 'delivered pending' || (move === 'delivered delivered' && run.claimId !== next.claimId)) {
       expect([run.claimId, run.checkAt]).toEqual([expect.any(String), expect.any(String)])
-      expect(latestTick !== undefined && String(run.checkAt) <= latestTick).toBe(true)
+      expect(hasTicked && String(run.checkAt) <= clock()).toBe(true)
     }
     if (next.status === 'failed' && run.status !== 'failed' && next.failure === 'timeout') {
       const schedule = before.schedules.find(({ id }) => id === run.scheduleId)
       expect(run.status).toBe('delivered')
       const deadline = schedule && deadlineOf(run, schedule)
-      expect(
-        deadline !== undefined && deadline !== null && latestTick !== undefined && deadline <= latestTick,
-      ).toBe(true)
+      expect(hasTicked && deadline !== undefined && deadline !== null && deadline <= clock()).toBe(true)
     }
   }
 
@@ -566,7 +562,7 @@ class World {
     if (failure === 'delivery') expect([attempts >= 6, startedAt]).toEqual([true, null])
     // A tick leaves nothing to check.
     const [instant] = step.ticks
-    if (instant && !step.isMixed) expect(checkAt === null || checkAt > instant.toISOString()).toBe(true)
+    if (instant && !step.isMixed) expect(checkAt === null || checkAt > clock()).toBe(true)
 
     const schedule = after.schedules.find(({ id }) => id === run.scheduleId)
     if (before.runs.has(run.id) || !schedule || step.isMixed || step.changesSchedules) return
