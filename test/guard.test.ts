@@ -100,7 +100,7 @@ const hasActed = ({ rows, written }: Ran) => rows > 0 || written > 0
 const sqlOf = (statements: readonly { sql: string }[]) => statements.map(({ sql }) => sql)
 
 /** How many random states of each operation are tried. */
-const STATES = sized(6, 60)
+const STATES = sized(6, 40)
 
 type Situation = [name: string, apply: Variation['apply']]
 
