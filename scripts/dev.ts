@@ -67,7 +67,7 @@ await run()
 async function run(): Promise<void> {
   await checkPort()
   checkStateFolder(target)
-  loadDemo(target)
+  await checkNotServed(loadDemo(target))
   console.log(`Starting Workspace API with the state folder ${shown(stateFolder(target))}`)
   createSecret(join(ROOT, '.dev.vars'))
   const migrations = applyMigrations(target)
@@ -90,24 +90,26 @@ async function run(): Promise<void> {
   )
   await untilHealthy()
   const demo = demoKeys ? await fillDemo(baseUrl, demoKeys) : loadDemo(target)
-  showScreen(demo && receivesRuns ? await receiveRuns(baseUrl, demo) : demo)
+  if (demo) await showDemo(demo)
+  else showAddress()
   await tickEachMinute(baseUrl)
 }
 
-function showScreen(demo: Demo | undefined): void {
-  if (!demo) {
-    print([
-      'Workspace API is running. Press Ctrl-C to stop it.',
-      '',
-      `Address     ${baseUrl}`,
-      `Reference   ${baseUrl}/docs`,
-      '',
-      'The database has data, but not the demo workspace. For an API key, create an organization:',
-      '',
-      ['npm run bootstrap -- --organization Acme --user ada', ...persistFlag()].join(' '),
-    ])
-    return
-  }
+function showAddress(): void {
+  print([
+    'Workspace API is running. Press Ctrl-C to stop it.',
+    '',
+    `Address     ${baseUrl}`,
+    `Reference   ${baseUrl}/docs`,
+    '',
+    'The database has data, but not the demo workspace. For an API key, create an organization:',
+    '',
+    ['npm run bootstrap -- --organization Acme --user ada', ...persistFlag()].join(' '),
+  ])
+}
+
+async function showDemo(stored: Demo): Promise<void> {
+  const { demo, otherReceiver } = receivesRuns ? await receiveRuns(baseUrl, stored) : { demo: stored }
   const current = { ...demo, baseUrl }
   saveDemo(target, current)
   print([
@@ -119,13 +121,17 @@ function showScreen(demo: Demo | undefined): void {
     `Reference   ${baseUrl}/docs`,
     `Demo data   ${shown(demoFile(target))}`,
     '',
-    receivesRuns
-      ? 'Try these in a second terminal. The last one creates a schedule; each minute, its run is printed here.'
-      : 'Try these in a second terminal. LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.',
+    `Try these in a second terminal. ${whereRunsGo(otherReceiver)}`,
     '',
     ...(isVerbose ? [...curlLines(current), ''] : []),
     ...firstCurlLines(current),
   ])
+}
+
+function whereRunsGo(otherReceiver: string | undefined): string {
+  if (!receivesRuns) return 'LOCAL_RUN_ENDPOINTS is not "on", so runs are not received here.'
+  if (otherReceiver) return `Runs go to the run endpoint that you have set: ${otherReceiver}`
+  return 'The last one creates a schedule; each minute, its run is printed here.'
 }
 
 function print(lines: readonly string[]): void {
@@ -158,6 +164,18 @@ async function checkPort(): Promise<void> {
   if (isUsed) {
     throw new Error(
       `Port ${options.port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${options.port + 1}`,
+    )
+  }
+}
+
+/** @throws if another process serves the state folder: its service knows the demo's API key. */
+async function checkNotServed(demo: Demo | undefined): Promise<void> {
+  if (!demo) return
+  const headers = { Authorization: `Bearer ${demo.apiKey}` }
+  const response = await fetch(`${demo.baseUrl}/v1/me`, { headers }).catch(() => undefined)
+  if (response?.ok) {
+    throw new Error(
+      `The state folder is already served at ${demo.baseUrl}; stop that process, or name another folder: npm run dev -- --persist-to some/dir`,
     )
   }
 }

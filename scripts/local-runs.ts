@@ -31,15 +31,19 @@ interface RunEndpoint {
 
 /**
  * Sets this process as the demo's run endpoint; it verifies and prints each run.
- * @returns the demo with the secret of its run endpoint; unchanged, if the user has set another endpoint.
+ * @returns the demo with the secret of its run endpoint; or unchanged, and the URL of the run endpoint that the user has set.
  */
-export async function receiveRuns(baseUrl: string, demo: Demo): Promise<Demo> {
+export async function receiveRuns(
+  baseUrl: string,
+  demo: Demo,
+): Promise<{ demo: Demo; otherReceiver?: string }> {
   const service = new Service(baseUrl, demo.apiKey)
   const current = await service
     .send<RunEndpoint>('GET', '/v1/run-endpoint')
     .then(({ body }) => body.url)
     .catch(() => undefined)
-  if (current !== undefined && new URL(current).pathname !== RECEIVER_PATH) return demo
+  if (current !== undefined && new URL(current).pathname !== RECEIVER_PATH)
+    return { demo, otherReceiver: current }
 
   const secret = { value: demo.runEndpointSecret ?? '' }
   const server = createServer(async (request, response) => {
@@ -51,7 +55,7 @@ export async function receiveRuns(baseUrl: string, demo: Demo): Promise<Demo> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${RECEIVER_PATH}`
   const { body } = await service.send<RunEndpoint>('PUT', '/v1/run-endpoint', { url })
   secret.value = body.secret ?? demo.runEndpointSecret ?? (await newSecret(service))
-  return { ...demo, runEndpointSecret: secret.value }
+  return { demo: { ...demo, runEndpointSecret: secret.value } }
 }
 
 async function newSecret(service: Service): Promise<string> {

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { localDatabaseFile } from '../../scripts/database.ts'
-import { tickEachMinute } from '../../scripts/local-runs.ts'
+import { receiveRuns, tickEachMinute } from '../../scripts/local-runs.ts'
 import { Service } from '../../scripts/service.ts'
 import { callScript, ROOT } from '../support/commands.ts'
 import { curlCallsOf, runCurl } from '../support/curl.ts'
@@ -308,6 +308,23 @@ describe('npm run dev', () => {
     expect(await refusal(state, port)).toBe(
       `Port ${port} is already in use; stop the process that uses it, or name another port: npm run dev -- --port ${port + 1}`,
     )
+  })
+
+  it('says in one sentence that the state folder is served already', async () => {
+    expect(await refusal(state, await freePort())).toBe(
+      `The state folder is already served at http://localhost:${port}; stop that process, or name another folder: npm run dev -- --persist-to some/dir`,
+    )
+    expect(readDemo(state).baseUrl).toBe(`http://localhost:${port}`)
+  })
+
+  it('leaves a run endpoint that the user has set, and names it', async () => {
+    const demo = readDemo(state)
+    const api = new Service(demo.baseUrl, demo.apiKey)
+    const { body: before } = await api.send<{ url: string }>('GET', '/v1/run-endpoint')
+    const url = 'http://localhost:8000/runs'
+    await api.send('PUT', '/v1/run-endpoint', { url })
+    expect(await receiveRuns(demo.baseUrl, demo)).toEqual({ demo, otherReceiver: url })
+    await api.send('PUT', '/v1/run-endpoint', { url: before.url })
   })
 
   it('answers a key that bootstrap makes, and a further one for the same organization', async () => {

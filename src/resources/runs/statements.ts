@@ -391,7 +391,7 @@ export const completable = requiring(
       () =>
         new ApiError(
           'run_finished',
-          'The run was skipped, or has failed or another outcome, which stands. Retrieve the run to see it.',
+          'The run was skipped, or it has another outcome already. The first outcome stands; retrieve the run to see it.',
         ),
     ),
   },
